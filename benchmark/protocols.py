@@ -1,0 +1,160 @@
+"""Everything that can be added to Trident, on one screen. No base classes: fit the shape and register.
+
+Registry tables and entry points (`registry.py`) map names to factories. A factory of a model or a data
+set is called as `factory(argument, settings)`: `open_clip:ViT-B-32/openai` calls the entry `open_clip`
+with the argument "ViT-B-32/openai"; without a colon the argument is "".
+"""
+
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from typing import Any, Protocol, runtime_checkable
+
+import numpy as np
+import numpy.typing as npt
+
+from benchmark.types import (
+    JSON,
+    Measure,
+    ModelInfo,
+    Pixels,
+    Record,
+    Reply,
+    Request,
+    Role,
+    Sample,
+    Sampling,
+    Trial,
+)
+
+Embeddings = npt.NDArray[np.float32]
+"""Unit vectors, shape (n, width)."""
+
+Search = Generator[Request, Reply, int | None]
+"""Yields requests, receives replies; returns the index of the candidate submitted, or None for the
+harness's own pick: the fittest success, or else the fittest candidate."""
+
+
+class Attack(Protocol):
+    """A procedure that perturbs one sample. It never sees a model: it asks, and the scheduler answers.
+
+    Built as `factory(run)` from a `RunContext`.
+    """
+
+    name: str
+    version: str
+
+    def search(self, sample: Sample, rng: np.random.Generator) -> Search:
+        """Attack one sample. All randomness comes from `rng`, which depends on seed and id only."""
+        ...
+
+    def fitness(self, trial: Trial) -> float | None:
+        """How adversarial a candidate is, from its scores: higher = more. None if they are missing."""
+        ...
+
+
+@runtime_checkable
+class DualEncoder(Protocol):
+    """A target in the manner of CLIP: a text matches an image by the cosine of two embeddings."""
+
+    info: ModelInfo
+
+    def encode_images(self, images: Sequence[Pixels]) -> Embeddings:
+        """Embed pictures of any size."""
+        ...
+
+    def encode_texts(self, texts: Sequence[str]) -> Embeddings:
+        """Embed texts; too long ones are cut as the published model cuts them."""
+        ...
+
+
+@runtime_checkable
+class PairScorer(Protocol):
+    """A target that reads image and text together and gives one matching score, higher = better."""
+
+    info: ModelInfo
+
+    def match(self, images: Sequence[Pixels], texts: Sequence[str]) -> npt.NDArray[np.float64]:
+        """Score pairs; both sequences have length n, so has the result."""
+        ...
+
+
+@runtime_checkable
+class LanguageModel(Protocol):
+    """A tool that answers prompts. The same (prompt, seed, sampling) gives the same reply."""
+
+    info: ModelInfo
+
+    def complete(
+        self, prompts: Sequence[str], seeds: Sequence[int], sampling: Sampling
+    ) -> list[str]:
+        """One reply for each prompt."""
+        ...
+
+
+class EntailmentJudge(Protocol):
+    """Does the second text follow from the first, contradict it, or neither?"""
+
+    info: ModelInfo
+
+    def judge(self, pairs: Sequence[tuple[str, str]]) -> npt.NDArray[np.float64]:
+        """(premise, hypothesis) pairs -> probabilities, shape (n, models, 3): entailment, neutral,
+        contradiction of each model of the ensemble. NaN where the text cannot be read."""
+        ...
+
+
+class Tagger(Protocol):
+    """Splits a text into (lemma, universal part of speech) pairs."""
+
+    info: ModelInfo
+
+    def tag(self, texts: Sequence[str]) -> list[list[tuple[str, str]]]:
+        """One list of (lemma, UPOS) for each text."""
+        ...
+
+
+class Criterion(Protocol):
+    """Gives one verdict a candidate, by name. Built as `factory(run)` from a `RunContext`."""
+
+    name: str
+    role: Role
+
+    def verdicts(self, trials: Sequence[Trial]) -> list[bool | None]:
+        """One verdict for each trial; None where it cannot be decided."""
+        ...
+
+
+class Dataset(Protocol):
+    """Where samples come from. `info` says which data it is (id, revision, hash as `weights`)."""
+
+    info: ModelInfo
+
+    def __iter__(self) -> Iterator[Sample]: ...
+
+    @property
+    def mean_words(self) -> float:
+        """Mean number of words of its captions: MAC's L_D, which sets the distance limit."""
+        ...
+
+
+class Metric(Protocol):
+    """Turns the records of a run into numbers. Built as `factory(run)` from a `RunContext`."""
+
+    def measures(self, records: Sequence[Record]) -> list[Measure]:
+        """Numbers with intervals. No records -> value None and n = 0, never 0."""
+        ...
+
+
+class RunContext(Protocol):
+    """What an attack, a criterion or a metric is built from."""
+
+    settings: Mapping[str, Any]
+    """The attack's settings after presets and --set, e.g. settings["candidates"]."""
+    dataset: Dataset
+    seed: int
+
+    def model(self, kind: str, spec: str) -> Any:
+        """Create (once a run) the `kind` ("judges", "taggers", "tools") named by `spec`."""
+        ...
+
+
+Factory = Callable[[str, Mapping[str, JSON]], Any]
+"""How models and data sets are made: `factory(argument, settings)`."""
