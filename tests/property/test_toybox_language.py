@@ -1,0 +1,111 @@
+"""Laws of the embedded world's language, over all facts and over any text."""
+
+import numpy as np
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from benchmark.toybox import words
+from benchmark.toybox.facts import Facts, Thing
+from benchmark.toybox.grammar import VOCABULARY, generate, paraphrases, parse, tokens
+from benchmark.toybox.operations import OPERATIONS, edit, operation_of
+from benchmark.toybox.truth import contradicts, entails
+
+things = st.builds(
+    Thing,
+    st.sampled_from(words.CLASSES),
+    st.sampled_from((None, *words.COLOURS)),
+    st.sampled_from((None, *words.SIZES)),
+    st.sampled_from((None, *words.MATERIALS)),
+)
+
+
+@st.composite
+def all_facts(draw: st.DrawFn) -> Facts:
+    """Any facts that the data type allows, those that no scene can show included."""
+    named = tuple(draw(st.lists(things, min_size=1, max_size=3)))
+    return Facts(
+        named,
+        draw(st.sampled_from((1, 2, 3))) if len(named) == 1 else 1,
+        draw(st.sampled_from((None, *words.RELATIONS))) if len(named) == 2 else None,
+        draw(st.sampled_from((None, *words.PLACES))),
+        draw(st.sampled_from((None, *words.LIGHTS))),
+    )
+
+
+seeds = st.integers(0, 2**32 - 1)
+word_salad = st.lists(st.sampled_from((*VOCABULARY, ".", "  ", "crimson")), max_size=20).map(
+    " ".join
+)
+
+
+@given(all_facts())
+def test_what_is_said_is_read_back(facts: Facts) -> None:
+    caption = generate(facts)
+    assert parse(caption) == facts
+    assert parse(f"  {caption.upper().replace(' ', '  ')}. ") == facts
+    assert set(tokens(caption)) <= set(VOCABULARY)
+
+
+@given(st.one_of(st.text(), word_salad))
+def test_reading_never_raises_and_is_undone_by_saying(text: str) -> None:
+    facts = parse(text)
+    if facts is not None:
+        said = generate(facts)
+        assert parse(said) == facts
+        assert tokens(text) == tokens(said) or " ".join(tokens(text)) in {
+            " ".join(tokens(other)) for other in paraphrases(facts)
+        }
+
+
+@given(all_facts())
+def test_paraphrases_mean_the_same(facts: Facts) -> None:
+    others = paraphrases(facts)
+    assert len(set(others)) == len(others)
+    assert generate(facts) not in others
+    for caption in others:
+        other = parse(caption)
+        assert other is not None, caption
+        assert entails(facts, other)
+        assert entails(other, facts)
+        assert operation_of(facts, other) == "identical"
+        assert set(tokens(caption)) <= set(VOCABULARY)
+
+
+@given(all_facts(), all_facts(), all_facts())
+def test_entailment_is_reflexive_and_excludes_contradiction(a: Facts, b: Facts, c: Facts) -> None:
+    assert entails(a, a)
+    if entails(a, b) and contradicts(a, b):
+        assert entails(a, c)
+        assert contradicts(a, c)
+
+
+@given(all_facts(), all_facts(), seeds)
+def test_labels_do_not_depend_on_the_wording(a: Facts, b: Facts, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    edited = edit(a, rng)
+    for hypothesis in (b, *([edited[1]] if edited else [])):
+        for caption in paraphrases(hypothesis):
+            other = parse(caption)
+            assert other is not None
+            assert entails(a, other) == entails(a, hypothesis)
+            assert contradicts(a, other) == contradicts(a, hypothesis)
+
+
+@given(all_facts(), seeds)
+def test_every_edit_is_a_change_that_is_recognised(facts: Facts, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    for name, operation in OPERATIONS.items():
+        after = operation.apply(facts, rng)
+        if after is not None:
+            assert after != facts
+            assert operation_of(facts, after) == name
+            assert parse(generate(after)) == after
+
+
+@given(all_facts(), seeds)
+def test_edits_of_what_a_scene_can_show_stay_so(facts: Facts, seed: int) -> None:
+    assume(len({thing.cls for thing in facts.things}) == len(facts.things))
+    assume(facts.place != "room" or facts.light in (None, *words.INDOOR_LIGHTS))
+    result = edit(facts, np.random.default_rng(seed))
+    if result is not None:
+        assert not contradicts(result[1], result[1])
