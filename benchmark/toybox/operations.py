@@ -120,8 +120,8 @@ def _replace_attribute(attribute: _Attribute) -> Callable[..., Facts | None]:
 def _replace_relation(facts: Facts, rng: np.random.Generator) -> Facts | None:
     if facts.relation is None:
         return None
-    others = [relation for relation in words.RELATIONS if relation != facts.relation]
-    return replace(facts, relation=_draw(others, rng))
+    others = [replace(facts, relation=relation) for relation in words.RELATIONS]
+    return _draw([other for other in others if not _same_meaning(facts, other)], rng)
 
 
 def _replace_place(facts: Facts, rng: np.random.Generator) -> Facts | None:
