@@ -1,11 +1,18 @@
 """What is run: presets, --set and flags become one RunConfig, whose digest names the experiment."""
 
+import difflib
 import hashlib
 import json
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
-from typing import Any
+import tomllib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, fields
+from importlib.resources import files
+from pathlib import Path
+from typing import Any, get_args
 
+from benchmark import registry
+from benchmark.errors import UserError
+from benchmark.settings import ATTACKS, COMMON, DATASET, TARGET, Setting, of_defaults
 from benchmark.types import JSON, Access
 
 
@@ -35,6 +42,21 @@ class RunConfig:
         """Plain data for run.json."""
         return asdict(self)
 
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> "RunConfig":
+        """Rebuild what `to_json` wrote.
+
+        Raises:
+            UserError: If a key is missing or not one of ours.
+        """
+        known = {part.name for part in fields(cls)}
+        if wrong := known.symmetric_difference(data):
+            raise UserError(
+                f"the run's config has other keys than this version of trident ({_words(wrong)}):"
+                " finish it with the version that began it, which its run.json names"
+            )
+        return cls(**data)
+
     @property
     def digest(self) -> str:
         """sha256 of the canonical JSON: equal for equal experiments, whatever the order of keys."""
@@ -52,3 +74,235 @@ class Execution:
     cache: str | None = None
     trace: bool = True
     max_error_rate: float = 0.0
+
+
+Table = Mapping[str, Any]
+
+_SECTIONS = ("run", "targets", "tools", "datasets", "attack")
+
+
+def presets() -> list[str]:
+    """Names of the presets that ship."""
+    folder = files("benchmark") / "presets"
+    return sorted(item.name.removesuffix(".toml") for item in folder.iterdir())
+
+
+def load_preset(preset: str) -> Table:
+    """Read a preset that ships, by name, or one of your own, by the path of a .toml file.
+
+    Raises:
+        UserError: If there is none, or it is not TOML of the right sections.
+    """
+    if preset.endswith(".toml"):
+        path = Path(preset)
+        if not path.is_file():
+            raise UserError(f"preset {preset}: there is no such file")
+        text = path.read_text(encoding="utf-8")
+    elif preset in presets():
+        text = (files("benchmark") / "presets" / f"{preset}.toml").read_text(encoding="utf-8")
+    else:
+        known = _words(presets())
+        raise UserError(f"unknown preset {preset!r}: give {known}, or the path of a .toml file")
+    try:
+        table = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise UserError(f"preset {preset} is not TOML: {error}") from error
+    if missing := [name for name in _SECTIONS if name not in table]:
+        raise UserError(f"preset {preset} lacks [{missing[0]}]: start from a copy of mini.toml")
+    return table
+
+
+def resolve(
+    attack: str,
+    target: str,
+    preset: str = "mini",
+    dataset: str | None = None,
+    overrides: Sequence[str] = (),
+    *,
+    data_root: str | None = None,
+    samples: int | None = None,
+    seed: int | None = None,
+    access: str | None = None,
+    query_budget: int | None = None,
+) -> RunConfig:
+    """Turn names, a preset and overrides into a config with nothing left open.
+
+    `overrides` are "key=value" texts, the value in TOML (bare words are texts): "candidates=8" sets
+    the attack's own, "target.revision=..." and "dataset.split=..." the target's and the data set's.
+
+    Raises:
+        UserError: If a name, key or value is not known or not of the expected type.
+    """
+    table = load_preset(preset)
+    registry.entry("attacks", attack)
+    target_spec, target_settings = _target(target, table)
+    dataset_name, dataset_spec, dataset_settings = _dataset(dataset, table, data_root)
+    default_samples = table["datasets"].get(registry.split(dataset_spec)[0], {}).get("samples")
+    run = table["run"]
+
+    settings, schema = _attack_settings(attack, table)
+    schemas = {
+        "": (settings, schema),
+        "target": (target_settings, _schema("targets", target_spec, TARGET)),
+        "dataset": (dataset_settings, _schema("datasets", dataset_spec, DATASET)),
+    }
+    for override in overrides:
+        _apply(override, schemas)
+    for values, known in schemas.values():
+        for key, value in values.items():
+            _check(key, value, known)
+    _resolve_entries(settings, schema, table)
+
+    return RunConfig(
+        attack=attack,
+        target_name=target,
+        target=target_spec,
+        preset=preset,
+        dataset_name=dataset_name,
+        dataset=dataset_spec,
+        samples=default_samples if samples is None else samples,
+        seed=run["seed"] if seed is None else seed,
+        access=_access(run["access"] if access is None else access),
+        query_budget=query_budget,
+        settings=settings,
+        dataset_settings=dataset_settings,
+        target_settings=target_settings,
+    )
+
+
+def _target(name: str, table: Table) -> tuple[str, dict[str, JSON]]:
+    """What a target's name stands for within the preset, and its settings."""
+    alias = table["targets"].get(name)
+    if isinstance(alias, Mapping):
+        rest = {key: value for key, value in alias.items() if key != "spec" and value != ""}
+        return str(alias["spec"]), rest
+    spec = name if alias is None else str(alias)
+    entry, argument = registry.split(spec)
+    if entry not in registry.names("targets"):
+        known = [*table["targets"], *registry.names("targets")]
+        raise UserError(registry.unknown("target", name, known, "list targets"))
+    if not argument and registry.entry("targets", entry).origin == registry.OWN:
+        summary = registry.entry("targets", entry).summary
+        raise UserError(f"target {name!r} needs a model after a colon. {summary}")
+    return spec, {}
+
+
+def _dataset(
+    name: str | None, table: Table, data_root: str | None
+) -> tuple[str, str, dict[str, JSON]]:
+    """(short name, spec, settings) of a data set."""
+    spec = str(table["run"]["dataset"]) if name is None else name
+    if spec.endswith(".csv") and not spec.startswith("pairs:"):
+        spec = f"pairs:{spec}"
+    entry, argument = registry.split(spec)
+    registry.entry("datasets", entry)
+    short = entry
+    if entry == "pairs":
+        if not argument:
+            raise UserError("data set 'pairs' needs a file: --dataset FILE.csv")
+        # Absolute, so that a run resumes from any folder.
+        short, spec = Path(argument).name, f"pairs:{Path(argument).absolute()}"
+    settings = {k: v for k, v in table["datasets"].get(entry, {}).items() if k != "samples"}
+    if data_root is not None:
+        settings["data_root"] = str(Path(data_root).absolute())
+    elif entry == "coco":
+        raise UserError("data set 'coco' needs the folder of its pictures: --data-root DIR")
+    return short, spec, settings
+
+
+def _attack_settings(attack: str, table: Table) -> tuple[dict[str, JSON], dict[str, Setting]]:
+    """An attack's settings before overrides, and what each may be."""
+    common = {key: value for key, value in table["attack"].items() if not isinstance(value, dict)}
+    if attack in ATTACKS:
+        own, schema = {}, ATTACKS[attack]
+    else:
+        # A plugin's settings and their types are its factory's `defaults`, where it has any.
+        own = dict(getattr(registry.load("attacks", attack), "defaults", {}))
+        schema = of_defaults(own)
+    return {**common, **own, **table["attack"].get(attack, {})}, {**COMMON, **schema}
+
+
+def _schema(kind: str, spec: str, known: dict[str, Setting]) -> dict[str, Setting] | None:
+    """What is known of a model's settings; None for a plugin's, which takes any."""
+    origin = registry.entry(kind, registry.split(spec)[0]).origin
+    return known if origin == registry.OWN else None
+
+
+def _apply(
+    override: str, schemas: Mapping[str, tuple[dict[str, JSON], dict[str, Setting] | None]]
+) -> None:
+    """Set one "key=value"."""
+    key, equals, text = override.partition("=")
+    key = key.strip()
+    if not equals or not key:
+        raise UserError(f"--set {override}: write key=value, such as --set candidates=8")
+    section, dot, inner = key.partition(".")
+    if not dot:
+        section, inner = "", key
+    if section not in schemas:
+        raise UserError(f"--set {override}: {key!r} must start with target. or dataset., or no dot")
+    values, known = schemas[section]
+    if known is not None and inner not in known:
+        raise UserError(f"--set {override}: {_unknown_key(inner, known)}")
+    value = parse_value(text)
+    if known is not None and isinstance(value, str) and known[inner].shape == "list of names":
+        value = [part.strip() for part in value.split(",") if part.strip()]
+    values[inner] = value
+
+
+def parse_value(text: str) -> JSON:
+    """A TOML value; what is not TOML is a text ("paper" needs no quotes on the command line)."""
+    text = text.strip()
+    try:
+        parsed = tomllib.loads(f"value = {text}")
+    except tomllib.TOMLDecodeError:
+        return text
+    value = parsed.get("value")
+    plain = isinstance(value, bool | int | float | str | list) and set(parsed) == {"value"}
+    return value if plain else text
+
+
+def _check(key: str, value: JSON, known: dict[str, Setting] | None) -> None:
+    if known is None:
+        return
+    if key not in known:
+        raise UserError(_unknown_key(key, known))
+    if not known[key].accepts(value):
+        shown = json.dumps(value)
+        raise UserError(f"setting {key} = {shown}: expected {known[key].expected}")
+
+
+def _resolve_entries(
+    settings: dict[str, JSON], schema: Mapping[str, Setting], table: Table
+) -> None:
+    """Replace a tool's alias by what it stands for, and refuse names that no registry has."""
+    for key, setting in schema.items():
+        value = settings.get(key)
+        if not setting.entry or value is None:
+            continue
+        if isinstance(value, str):
+            if setting.entry == "tools":
+                value = settings[key] = str(table["tools"].get(value, value))
+            registry.entry(setting.entry, registry.split(value)[0])
+        elif isinstance(value, list):
+            for name in value:
+                registry.entry(setting.entry, str(name))
+
+
+def _access(value: str) -> Access:
+    for access in get_args(Access):
+        if value == access:
+            return access  # type: ignore[no-any-return]
+    raise UserError(f"unknown access {value!r}: give {_words(get_args(Access))}")
+
+
+def _unknown_key(key: str, known: Iterable[str]) -> str:
+    known = sorted(known)
+    close = difflib.get_close_matches(key, known, n=3)
+    hint = f"did you mean {_words(close)}?" if close else f"there are {_words(known, 'and')}"
+    return f"unknown setting {key!r}: {hint}"
+
+
+def _words(names: Iterable[str], last: str = "or") -> str:
+    *first, end = sorted(names)
+    return f"{', '.join(first)} {last} {end}" if first else end

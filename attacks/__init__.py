@@ -1,0 +1,1 @@
+"""Attacks: procedures that perturb one sample, one folder a family."""

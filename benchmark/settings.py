@@ -1,0 +1,133 @@
+"""What can be set, and to what: so that a wrong value is refused before a run starts."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from benchmark.errors import UserError
+from benchmark.types import JSON
+
+Shape = Literal["integer", "number", "text", "true or false", "list of names"]
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """What a setting may be.
+
+    `choices` are the only texts allowed; `words` are texts allowed beside numbers ("auto");
+    `entry` is the registry kind whose names (or specs) the value must hold.
+    """
+
+    shape: Shape
+    meaning: str
+    minimum: float | None = None
+    maximum: float | None = None
+    choices: tuple[str, ...] = ()
+    words: tuple[str, ...] = ()
+    entry: str = ""
+
+    @property
+    def expected(self) -> str:
+        """What to write, in words: 'an integer of at least 1 or "auto"'."""
+        if self.choices:
+            text = " or ".join(f'"{choice}"' for choice in self.choices)
+        elif self.shape == "list of names":
+            text = 'a list of names, such as ["crossmodal", "distance"]'
+        else:
+            text = ("an " if self.shape == "integer" else "a ") * (self.shape != "true or false")
+            text += self.shape
+        if self.minimum is not None and self.maximum is not None:
+            text += f" from {self.minimum:g} to {self.maximum:g}"
+        elif self.minimum is not None:
+            text += f" of at least {self.minimum:g}"
+        return text + "".join(f' or "{word}"' for word in self.words)
+
+    def accepts(self, value: JSON) -> bool:
+        """Whether `value` is of the right type and within the limits."""
+        if isinstance(value, str) and value in self.words:
+            return True
+        match self.shape:
+            case "true or false":
+                return isinstance(value, bool)
+            case "text":
+                return isinstance(value, str) and (not self.choices or value in self.choices)
+            case "list of names":
+                return isinstance(value, list) and all(isinstance(name, str) for name in value)
+            case "integer" | "number":
+                if isinstance(value, bool) or not isinstance(value, int | float):
+                    return False
+                if self.shape == "integer" and not isinstance(value, int):
+                    return False
+                low = self.minimum is None or value >= self.minimum
+                return low and (self.maximum is None or value <= self.maximum)
+
+
+COMMON: dict[str, Setting] = {
+    "criteria": Setting("list of names", "all must hold for a success", entry="criteria"),
+    "observations": Setting("list of names", "reported, never required", entry="criteria"),
+    "metrics": Setting("list of names", "what the table holds", entry="metrics"),
+    "ties": Setting(
+        "text", 'does a tie of scores fool? "released": yes', choices=("paper", "released")
+    ),
+    "max_distance": Setting(
+        "integer",
+        'words that may change; "auto": below half the mean caption length',
+        minimum=1,
+        words=("auto",),
+    ),
+    "judge": Setting("text", "the entailment judge", entry="judges"),
+    "tagger": Setting("text", "lemmas and parts of speech for diversity", entry="taggers"),
+}
+"""What criteria and metrics read: the same for every attack on captions."""
+
+MAC: dict[str, Setting] = {
+    "candidates": Setting("integer", "captions written for each sample (N)", minimum=1),
+    "mode": Setting(
+        "text", "one prompt for all, or one operation a caption", choices=("general", "specific")
+    ),
+    "generation": Setting(
+        "text", "all at once, or each knowing the ones before", choices=("parallel", "sequential")
+    ),
+    "prompts": Setting("text", 'prompt templates: "mini", "trident", or a folder of your own'),
+    "writer": Setting("text", "the tool that writes the captions", entry="tools"),
+    "temperature": Setting("number", "the writer's; 0 is greedy", minimum=0),
+    "top_p": Setting("number", "the writer's nucleus", minimum=0, maximum=1),
+    "max_new_tokens": Setting("integer", "the writer's limit", minimum=1),
+}
+
+ATTACKS: dict[str, dict[str, Setting]] = {"mac": MAC}
+
+TARGET: dict[str, Setting] = {
+    "revision": Setting("text", "commit of the model on the hub"),
+    "dtype": Setting(
+        "text", "precision of the weights", choices=("float32", "bfloat16", "float16")
+    ),
+}
+
+DATASET: dict[str, Setting] = {
+    "data_root": Setting("text", "folder of pictures and captions (--data-root)"),
+    "split": Setting("text", "part of the data", choices=("train", "validation", "test")),
+}
+
+
+def of_defaults(defaults: Mapping[str, JSON]) -> dict[str, Setting]:
+    """The settings of a plugin's attack, their types read off its `defaults`."""
+    return {key: Setting(_shape(key, value), "") for key, value in defaults.items()}
+
+
+def _shape(key: str, value: JSON) -> Shape:
+    match value:
+        case bool():
+            return "true or false"
+        case int():
+            return "integer"
+        case float():
+            return "number"
+        case str():
+            return "text"
+        case list():
+            return "list of names"
+        case _:
+            raise UserError(
+                f"default {key} = {value!r} must be a number, a text, a truth value or a list"
+            )

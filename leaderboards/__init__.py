@@ -1,0 +1,1 @@
+"""Leaderboards: results as files in a repository, with a validator that recomputes them."""

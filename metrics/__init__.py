@@ -1,0 +1,1 @@
+"""How adversarial examples are scored: criteria, judges, taggers, rates and diversity."""

@@ -1,0 +1,1 @@
+"""Targets and tools: one module a library, all behind the protocols of the harness."""
