@@ -25,7 +25,7 @@ LIGHTS = {
 }
 
 PLURALS = {name: "buses" if name == "bus" else name + "s" for name in CLASSES}
-PLURALS["snowman"] = "snowmen"
+PLURALS |= {"snowman": "snowmen", "cactus": "cactuses"}
 SINGULARS = {plural: name for name, plural in PLURALS.items()}
 
 OPPOSITE = {

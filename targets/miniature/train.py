@@ -1,0 +1,215 @@
+"""Reproduces a miniature from its seed: `python -m targets.miniature.train clip-mini`.
+
+Pictures are rendered once into the work folder and shared by all trainings. A training that is killed
+goes on from its last checkpoint (one a minute) when the same command is typed again.
+"""
+
+import argparse
+import hashlib
+import json
+import os
+import platform
+import shutil
+import sys
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+from open_clip.model import CustomTextCLIP
+from safetensors.torch import save_file
+
+from benchmark.protocols import Embeddings
+from benchmark.toybox.sampling import SPLITS, scenes
+from benchmark.types import ModelInfo, Pixels
+from targets.miniature import dual_training, quality, writer_quality, writer_training
+from targets.miniature.dual_training import DualRecipe
+from targets.miniature.vocabulary import caption_tokenizer, writer_tokenizer
+from targets.miniature.world_data import pictures, world_digest
+from targets.miniature.writer_training import WriterRecipe
+from targets.open_clip import OpenClip
+from targets.transformers_lm import TransformersLM
+
+WEIGHTS = Path(__file__).with_name("weights")
+
+RECIPES: dict[str, DualRecipe | WriterRecipe] = {
+    "clip-mini": DualRecipe("contrastive", scenes=60_000, steps=5_000, seed=1),
+    "siglip-mini": DualRecipe("sigmoid", scenes=60_000, steps=5_000, seed=2),
+    "negclip-mini": DualRecipe(
+        "hard-negatives",
+        scenes=60_000,
+        steps=1_500,
+        learning_rate=3e-4,
+        start_from="clip-mini",
+        seed=3,
+    ),
+    "writer-mini": WriterRecipe(scenes=60_000, steps=4_000, seed=4),
+}
+
+
+class InTraining:
+    """A model that is being trained, in the shape of a target, for looks at the validation split."""
+
+    info = ModelInfo("in-training")
+
+    def __init__(self, model: CustomTextCLIP) -> None:
+        self.model = model
+        self.tokenizer = caption_tokenizer()
+
+    def encode_images(self, images: Sequence[Pixels]) -> Embeddings:
+        """(n, 128) unit vectors."""
+        parts = [
+            self.model.encode_image(dual_training.normalise(np.stack(images[i : i + 250])))
+            for i in range(0, len(images), 250)
+        ]
+        return _unit(parts)
+
+    def encode_texts(self, texts: Sequence[str]) -> Embeddings:
+        """(n, 128) unit vectors."""
+        ids = self.tokenizer(list(texts), padding=True, return_tensors="pt").input_ids
+        return _unit([self.model.encode_text(ids[i : i + 500]) for i in range(0, len(ids), 500)])
+
+
+def _unit(parts: Sequence[torch.Tensor]) -> Embeddings:
+    embedded: Embeddings = F.normalize(torch.cat(list(parts)), dim=-1).detach().numpy()
+    return embedded
+
+
+def train_dual(name: str, recipe: DualRecipe, work: Path, out: Path) -> dict[str, Any]:
+    """Train, save and measure one dual encoder; returns its card."""
+    images, all_scenes = pictures("train", recipe.scenes, work)
+    validation = quality.held_out("validation", work, fraction=0.5)
+    _say("drawing captions")
+    data = dual_training.training_set(images, all_scenes, recipe)
+    torch.manual_seed(recipe.seed)
+    config = dual_training.model_config(recipe)
+    model = CustomTextCLIP(**{k: v for k, v in config.items() if k != "custom_text"})
+    if recipe.start_from is not None:
+        parent = OpenClip(str(out / recipe.start_from), {})
+        model.load_state_dict(parent.model.state_dict())
+
+    def validate(step: int) -> None:
+        model.eval()
+        with torch.inference_mode():
+            _say(f"validation at {step}: {json.dumps(quality.measure(InTraining(model), validation))}")
+        model.train()
+
+    model.train()
+    seconds = dual_training.train(model, data, recipe, work / f"{name}.pt", validate, _say)
+    folder = out / name
+    _fresh(folder)
+    preprocess = {"mean": dual_training.MEAN, "std": dual_training.STD, "size": [64, 64]}
+    config_file = {"model_cfg": config, "preprocess_cfg": preprocess}
+    (folder / "open_clip_config.json").write_text(json.dumps(config_file, indent=2) + "\n")
+    caption_tokenizer().save_pretrained(str(folder))
+    _save_half(model, folder / "open_clip_model.safetensors")
+    measured = OpenClip(str(folder), {})
+    _say("measuring")
+    splits = {
+        split: quality.measure(measured, quality.held_out(split, work))
+        for split in ("validation", "test")
+    }
+    for split in splits:
+        for missed in quality.shortfalls(splits[split]):
+            _say(f"below the gate on {split}: {missed}")
+    return _card(name, recipe, seconds, model, folder / "open_clip_model.safetensors", splits)
+
+
+def train_writer(name: str, recipe: WriterRecipe, work: Path, out: Path) -> dict[str, Any]:
+    """Train, save and measure the writer; returns its card."""
+    torch.manual_seed(recipe.seed)
+    model = writer_training.build(recipe)
+    all_scenes = scenes("train", recipe.scenes)
+    seconds = writer_training.train(model, all_scenes, recipe, work / f"{name}.pt", _say)
+    folder = out / name
+    _fresh(folder)
+    model.half().save_pretrained(str(folder))
+    writer_tokenizer().save_pretrained(str(folder))
+    _say("measuring")
+    written = TransformersLM(str(folder), {})
+    splits = {
+        split: writer_quality.measure(written, scenes(split, 300))
+        for split in ("validation", "test")
+    }
+    return _card(name, recipe, seconds, model, folder / "model.safetensors", splits)
+
+
+def _save_half(model: torch.nn.Module, path: Path) -> None:
+    state = {
+        key: (value.half() if value.is_floating_point() else value).contiguous()
+        for key, value in model.state_dict().items()
+    }
+    save_file(state, path)
+
+
+def _fresh(folder: Path) -> None:
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+
+
+def _card(
+    name: str,
+    recipe: DualRecipe | WriterRecipe,
+    seconds: float,
+    model: torch.nn.Module,
+    weights: Path,
+    splits: dict[str, dict[str, float]],
+) -> dict[str, Any]:
+    first = SPLITS["train"].start
+    return {
+        "name": name,
+        "recipe": asdict(recipe),
+        "data": {"train_seeds": [first, first + recipe.scenes], "world": world_digest()},
+        "hours": round(seconds / 3600, 3),
+        "machine": f"{os.cpu_count()} CPU cores, {torch.get_num_threads()} used, "
+        f"{platform.machine()}",
+        "torch": torch.__version__,
+        "parameters": sum(p.numel() for p in model.parameters()),
+        "weights": {
+            "file": weights.name,
+            "bytes": weights.stat().st_size,
+            "sha256": hashlib.sha256(weights.read_bytes()).hexdigest(),
+        },
+        "accuracy": splits,
+    }
+
+
+def _say(text: str) -> None:
+    print(f"{time.strftime('%H:%M:%S')} {text}", flush=True)  # noqa: T201  (a command's output)
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Parse the command line, train what was named, write its card."""
+    parser = argparse.ArgumentParser(
+        prog="python -m targets.miniature.train",
+        description="Train a miniature model of the embedded world from its seed, on CPU.",
+        epilog="Examples:\n  python -m targets.miniature.train clip-mini\n"
+        "  python -m targets.miniature.train writer-mini --work /tmp/miniatures --threads 2",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("name", choices=sorted(RECIPES))
+    parser.add_argument("--work", type=Path, default=Path("miniature-work"),
+                        help="pictures and checkpoints (default: %(default)s)")  # fmt: skip
+    parser.add_argument("--out", type=Path, default=WEIGHTS,
+                        help="where NAME/ is written (default: in the package)")  # fmt: skip
+    parser.add_argument("--threads", type=int, default=os.cpu_count() or 1)
+    arguments = parser.parse_args(argv)
+    torch.set_num_threads(arguments.threads)
+    arguments.work.mkdir(parents=True, exist_ok=True)
+    recipe = RECIPES[arguments.name]
+    make: Callable[..., dict[str, Any]] = (
+        train_dual if isinstance(recipe, DualRecipe) else train_writer
+    )
+    card = make(arguments.name, recipe, arguments.work, arguments.out)
+    path = arguments.out / arguments.name / "card.json"
+    path.write_text(json.dumps(card, indent=2) + "\n")
+    _say(f"wrote {path}: {json.dumps(card['accuracy']['test'])}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
