@@ -247,6 +247,8 @@ def _apply(
     value = parse_value(text)
     if known is not None and isinstance(value, str) and known[inner].shape == "list of names":
         value = [part.strip() for part in value.split(",") if part.strip()]
+    if known is not None and type(value) is int and known[inner].shape == "number":
+        value = float(value)  # 1 and 1.0 are one experiment and must have one digest.
     values[inner] = value
 
 

@@ -69,6 +69,16 @@ COMMON: dict[str, Setting] = {
     "ties": Setting(
         "text", 'does a tie of scores fool? "released": yes', choices=("paper", "released")
     ),
+    "unimodal": Setting(
+        "text",
+        'contradicted how? "released": P(E) < P(C); "paper": P(E) < 0.5',
+        choices=("paper", "released"),
+    ),
+    "auxiliary": Setting(
+        "text",
+        'the rules of the authors\' code ("released") or of the text ("paper")',
+        choices=("paper", "released"),
+    ),
     "max_distance": Setting(
         "integer",
         'words that may change; "auto": below half the mean caption length',
@@ -89,6 +99,14 @@ MAC: dict[str, Setting] = {
         "text", "all at once, or each knowing the ones before", choices=("parallel", "sequential")
     ),
     "prompts": Setting("text", 'prompt templates: "mini", "trident", or a folder of your own'),
+    "parser": Setting(
+        "text",
+        'how a reply is read: "released" as the authors do',
+        choices=("lenient", "released"),
+    ),
+    "modality": Setting(
+        "text", "what the captions describe, for the prompt", choices=("image", "video", "audio")
+    ),
     "writer": Setting("text", "the tool that writes the captions", entry="tools"),
     "temperature": Setting("number", "the writer's; 0 is greedy", minimum=0),
     "top_p": Setting("number", "the writer's nucleus", minimum=0, maximum=1),
