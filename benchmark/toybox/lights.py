@@ -5,6 +5,7 @@ Objects and ground are lit by different amounts on purpose. The ground carries t
 """
 
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,7 +21,8 @@ class Light:
     """`sun` points towards the light; `softness` is its radius as seen, in radians.
 
     `key` and `ambient` light objects; `ground_key` and `ground_ambient` light everything else.
-    `glint` is the colour of highlights. `fog` is 0 for clear air.
+    `glint` is the colour of highlights. With `lamps`, bulbs and windows of objects shine. `fog` is 0
+    for clear air.
     """
 
     sun: NDArray[np.float32]
@@ -31,6 +33,8 @@ class Light:
     zenith: NDArray[np.float32]
     horizon: NDArray[np.float32]
     glint: NDArray[np.float32]
+    sky: Literal["clouds", "stars", "dusk", "grey"]
+    lamps: bool
     softness: float = 0.05
     fog: float = 0.0
 
@@ -53,6 +57,8 @@ LIGHTS = {
         zenith=linear(0.20, 0.48, 0.90),
         horizon=linear(0.74, 0.87, 0.98),
         glint=_rgb(1.0, 1.0, 0.96),
+        sky="clouds",
+        lamps=False,
     ),
     "night": Light(
         sun=_direction(0.55, -0.65, 0.85),
@@ -63,6 +69,8 @@ LIGHTS = {
         zenith=linear(0.03, 0.04, 0.14),
         horizon=linear(0.10, 0.13, 0.30),
         glint=_rgb(0.62, 0.70, 0.90),
+        sky="stars",
+        lamps=True,
     ),
     "sunset": Light(
         sun=_direction(-0.85, -0.42, 0.45),
@@ -73,6 +81,8 @@ LIGHTS = {
         zenith=linear(0.46, 0.28, 0.50),
         horizon=linear(1.00, 0.62, 0.22),
         glint=_rgb(1.0, 0.85, 0.60),
+        sky="dusk",
+        lamps=False,
     ),
     "fog": Light(
         sun=_direction(-0.30, -0.60, 1.0),
@@ -83,6 +93,8 @@ LIGHTS = {
         zenith=linear(0.79, 0.80, 0.81),
         horizon=linear(0.79, 0.80, 0.81),
         glint=_rgb(0.85, 0.85, 0.86),
+        sky="grey",
+        lamps=True,
         softness=0.14,
         fog=0.65,
     ),

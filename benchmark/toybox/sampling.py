@@ -130,8 +130,7 @@ def _spots(
     widths = [_half_extent(things[i])[0] for i in order]
     least = {2: 1.0, 3: 0.80}[len(things)]
     steps = [
-        max(least, left + right + 0.06) + rng.uniform(0.0, 0.14)
-        for left, right in pairwise(widths)
+        max(least, left + right + 0.06) + rng.uniform(0.0, 0.14) for left, right in pairwise(widths)
     ]
     edges = np.cumsum([0.0, *steps])
     middle = (edges[0] - widths[0] + edges[-1] + widths[-1]) / 2  # of what the row covers

@@ -28,12 +28,12 @@ def rotation(angle_deg: float, axis: str) -> NDArray[np.float64]:
 
 def turned(soup: Soup, angle_deg: float, axis: str, about: Point = (0.0, 0.0, 0.0)) -> Soup:
     """The soup turned about an axis through the point `about`."""
-    return (soup - about) @ rotation(angle_deg, axis).T + about
+    return np.asarray((soup - about) @ rotation(angle_deg, axis).T + about)
 
 
 def moved(soup: Soup, by: Point) -> Soup:
     """The soup shifted by a vector."""
-    return soup + np.asarray(by)
+    return np.asarray(soup + by)
 
 
 def revolved(profile: Polygon, sections: int = 24) -> Soup:
@@ -45,7 +45,7 @@ def revolved(profile: Polygon, sections: int = 24) -> Soup:
     return _strips(grid, closed=True)
 
 
-def ball(
+def ellipsoid(
     radius: float, centre: Point, stretch: Point = (1.0, 1.0, 1.0), sections: int = 20
 ) -> Soup:
     """An ellipsoid with the half axes radius * stretch."""
@@ -90,7 +90,7 @@ def rod(radius: float, start: Point, end: Point, sections: int = 12) -> Soup:
     side = np.cross(up, [1.0, 0.0, 0.0] if abs(up[0]) < 0.9 else [0.0, 1.0, 0.0])
     side /= np.linalg.norm(side)
     frame = np.stack([side, np.cross(up, side), up])
-    return revolved([*lower, *upper], sections) @ frame + first
+    return np.asarray(revolved([*lower, *upper], sections) @ frame + first)
 
 
 def box(size: Point, centre: Point) -> Soup:
@@ -114,7 +114,12 @@ def plate(outline: Polygon, thickness: float, axis: str, offset: float = 0.0) ->
 def lofted(lower: NDArray[np.float64], upper: NDArray[np.float64]) -> Soup:
     """The solid between two convex polygons of equally many points, each of shape (n, 3)."""
     caps = [_fan(lower[::-1]), _fan(upper)]
-    return np.concatenate([_strips(np.stack([lower, upper]), closed=True), *caps])
+    return _without_slivers(np.concatenate([_strips(np.stack([lower, upper]), closed=True), *caps]))
+
+
+def surface(grid: NDArray[np.float64]) -> Soup:
+    """The open surface through a grid of points, shape (rows, columns, 3)."""
+    return _strips(grid, closed=False)
 
 
 def corner_normals(soup: Soup, crease_deg: float = 42.0) -> NDArray[np.float64]:
@@ -139,7 +144,7 @@ def corner_normals(soup: Soup, crease_deg: float = 42.0) -> NDArray[np.float64]:
             corner[blunt], normal[neighbour[blunt], axis], minlength=len(order)
         )
     smooth = total / np.linalg.norm(total, axis=1, keepdims=True)
-    return smooth.reshape(-1, 3, 3)
+    return np.asarray(smooth.reshape(-1, 3, 3))
 
 
 def _laid_along(soup: Soup, axis: str) -> Soup:
@@ -159,6 +164,10 @@ def _strips(grid: NDArray[np.float64], *, closed: bool) -> Soup:
         grid = np.concatenate([grid, grid[:, :1]], axis=1)
     a, b, c, d = grid[:-1, :-1], grid[:-1, 1:], grid[1:, 1:], grid[1:, :-1]
     soup = np.concatenate([np.stack([a, b, c], axis=2), np.stack([a, c, d], axis=2)])
-    soup = soup.reshape(-1, 3, 3)
+    return _without_slivers(soup.reshape(-1, 3, 3))
+
+
+def _without_slivers(soup: Soup) -> Soup:
+    """Drops triangles without an area, which have no normal (the tip of a cone, a ridge)."""
     area = np.linalg.norm(np.cross(soup[:, 1] - soup[:, 0], soup[:, 2] - soup[:, 0]), axis=1)
-    return soup[area > 1e-12]
+    return np.asarray(soup[area > 1e-12])
