@@ -250,6 +250,17 @@ def normalise(pictures: Pixels) -> Tensor:
     return ((x - mean) / std).contiguous(memory_format=torch.channels_last)
 
 
+def _encode_short(model: CustomTextCLIP, ids: Tensor) -> Tensor:
+    """(B, L) ids with L below the context length: a causal tower gives the same up to the end token."""
+    full = model.text.attn_mask
+    model.text.attn_mask = full[: ids.shape[1], : ids.shape[1]]
+    try:
+        features: Tensor = model.encode_text(ids)
+    finally:
+        model.text.attn_mask = full
+    return features
+
+
 def _loss(
     model: CustomTextCLIP,
     pictures: Tensor,
@@ -260,7 +271,7 @@ def _loss(
     texts = ids if altered is None else torch.cat([ids, altered])
     with torch.autocast("cpu", dtype=torch.bfloat16):
         image = model.encode_image(pictures)
-        text = model.encode_text(texts)
+        text = _encode_short(model, texts)
     image = F.normalize(image.float(), dim=-1)
     text = F.normalize(text.float(), dim=-1)
     logits = model.logit_scale.exp() * image @ text.T

@@ -37,17 +37,17 @@ from targets.transformers_lm import TransformersLM
 WEIGHTS = Path(__file__).with_name("weights")
 
 RECIPES: dict[str, DualRecipe | WriterRecipe] = {
-    "clip-mini": DualRecipe("contrastive", scenes=60_000, steps=5_000, seed=1),
-    "siglip-mini": DualRecipe("sigmoid", scenes=60_000, steps=5_000, seed=2),
+    "clip-mini": DualRecipe("contrastive", scenes=80_000, steps=5_000, seed=1),
+    "siglip-mini": DualRecipe("sigmoid", scenes=80_000, steps=5_000, seed=2),
     "negclip-mini": DualRecipe(
         "hard-negatives",
-        scenes=60_000,
+        scenes=80_000,
         steps=1_500,
         learning_rate=3e-4,
         start_from="clip-mini",
         seed=3,
     ),
-    "writer-mini": WriterRecipe(scenes=60_000, steps=4_000, seed=4),
+    "writer-mini": WriterRecipe(scenes=80_000, steps=4_000, seed=4),
 }
 
 
@@ -70,7 +70,9 @@ class InTraining:
 
     def encode_texts(self, texts: Sequence[str]) -> Embeddings:
         """(n, 128) unit vectors."""
-        ids = self.tokenizer(list(texts), padding=True, return_tensors="pt").input_ids
+        ids = self.tokenizer(
+            list(texts), padding="max_length", return_tensors="pt"
+        ).input_ids
         return _unit([self.model.encode_text(ids[i : i + 500]) for i in range(0, len(ids), 500)])
 
 
@@ -95,7 +97,9 @@ def train_dual(name: str, recipe: DualRecipe, work: Path, out: Path) -> dict[str
     def validate(step: int) -> None:
         model.eval()
         with torch.inference_mode():
-            _say(f"validation at {step}: {json.dumps(quality.measure(InTraining(model), validation))}")
+            _say(
+                f"validation at {step}: {json.dumps(quality.measure(InTraining(model), validation))}"
+            )
         model.train()
 
     model.train()

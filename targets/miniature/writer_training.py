@@ -91,9 +91,7 @@ def train(
             group["lr"] = recipe.learning_rate * warm * 0.5 * (1 + math.cos(math.pi * progress))
         inputs, labels = _batch(scenes, recipe, vocabulary, step)
         logits = model(input_ids=inputs, use_cache=False).logits[:, :-1]
-        loss = F.cross_entropy(
-            logits.flatten(0, 1), labels[:, 1:].flatten(), ignore_index=IGNORED
-        )
+        loss = F.cross_entropy(logits.flatten(0, 1), labels[:, 1:].flatten(), ignore_index=IGNORED)
         optimizer.zero_grad(set_to_none=True)
         loss.backward()  # type: ignore[no-untyped-call]
         torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
