@@ -203,6 +203,8 @@ def _dataset(
         # Absolute, so that a run resumes from any folder.
         short, spec = Path(argument).name, f"pairs:{Path(argument).absolute()}"
     settings = {k: v for k, v in table["datasets"].get(entry, {}).items() if k != "samples"}
+    if entry == "toybox" and argument:
+        settings["split"] = argument
     if data_root is not None:
         settings["data_root"] = str(Path(data_root).absolute())
     elif entry == "coco":

@@ -1,5 +1,6 @@
 """What a person sees while a run goes on: one live line on a terminal, else a plain line now and then."""
 
+import os
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -55,20 +56,27 @@ class Progress:
 
     Args:
         stream: Where to write, normally stderr.
+        text: Puts a state and the seconds since the start into words.
         quiet: Write nothing at all.
         clock: Seconds, monotonic; tests pass their own.
     """
 
     def __init__(
-        self, stream: TextIO, *, quiet: bool = False, clock: Callable[[], float] = time.monotonic
+        self,
+        stream: TextIO,
+        text: Callable[[State, float], str] = line,
+        *,
+        quiet: bool = False,
+        clock: Callable[[], float] = time.monotonic,
     ) -> None:
+        self._text = text
         self._stream = stream
         self._quiet = quiet
         self._clock = clock
         self._start = clock()
         self._written = self._start
         self._state = State()
-        self._shown: State | None = None
+        self._shown = State()
         self._live = _Live(stream) if not quiet and stream.isatty() else None
 
     def __enter__(self) -> Self:
@@ -90,7 +98,7 @@ class Progress:
         self._state = state
         now = self._clock()
         if self._live is not None:
-            self._live.show(state, now - self._start)
+            self._live.show(state, self._text(state, now - self._start))
         elif not self._quiet and now - self._written >= EVERY_SECONDS:
             self._write()
 
@@ -101,10 +109,19 @@ class Progress:
         elif not self._quiet:
             self._emit(text)
 
+    def interrupt(self, text: str) -> None:
+        """Write a line from a signal handler, past the buffers that the signal may have cut into."""
+        if self._quiet:
+            return
+        try:
+            os.write(self._stream.fileno(), f"\n{text}\n".encode())
+        except (OSError, ValueError):  # A stream without a file, or one that is closed.
+            self._emit(text)
+
     def _write(self) -> None:
         now = self._clock()
         self._written, self._shown = now, self._state
-        self._emit(line(self._state, now - self._start))
+        self._emit(self._text(self._state, now - self._start))
 
     def _emit(self, text: str) -> None:
         self._stream.write(f"{text}\n")
@@ -126,13 +143,8 @@ class _Live:
         self._task = self._bar.add_task("starting", total=None)
         self._bar.start()
 
-    def show(self, state: State, seconds: float) -> None:
-        self._bar.update(
-            self._task,
-            completed=state.done,
-            total=state.total,
-            description=line(state, seconds),
-        )
+    def show(self, state: State, text: str) -> None:
+        self._bar.update(self._task, completed=state.done, total=state.total, description=text)
 
     def say(self, text: str) -> None:
         self._console.print(text, markup=False, highlight=False, soft_wrap=True)

@@ -32,7 +32,9 @@ class Setting:
         if self.choices:
             text = " or ".join(f'"{choice}"' for choice in self.choices)
         elif self.shape == "list of names":
-            text = 'a list of names, such as ["crossmodal", "distance"]'
+            text = f"a list of names from `list {self.entry}`" if self.entry else "a list of names"
+        elif self.entry:
+            text = f"a name from `list {self.entry}`"
         else:
             text = ("an " if self.shape == "integer" else "a ") * (self.shape != "true or false")
             text += self.shape
@@ -116,6 +118,7 @@ MAC: dict[str, Setting] = {
 ATTACKS: dict[str, dict[str, Setting]] = {"mac": MAC}
 
 TARGET: dict[str, Setting] = {
+    "quick_gelu": Setting("true or false", "open_clip: the activation of OpenAI's first CLIPs"),
     "revision": Setting("text", "commit of the model on the hub"),
     "dtype": Setting(
         "text", "precision of the weights", choices=("float32", "bfloat16", "float16")
@@ -124,6 +127,7 @@ TARGET: dict[str, Setting] = {
 
 DATASET: dict[str, Setting] = {
     "data_root": Setting("text", "folder of pictures and captions (--data-root)"),
+    "px": Setting("integer", "toybox: height and width of a picture", minimum=8),
     "split": Setting("text", "part of the data", choices=("train", "validation", "test")),
 }
 

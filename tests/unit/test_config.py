@@ -63,6 +63,12 @@ def test_a_csv_file_is_a_data_set(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     assert resolve("mac", "clip", dataset="pairs:mine/pairs.csv").dataset == config.dataset
 
 
+def test_a_split_can_be_named_with_the_world() -> None:
+    config = resolve("mac", "clip", dataset="toybox:validation")
+    assert (config.dataset, config.dataset_name) == ("toybox:validation", "toybox")
+    assert config.dataset_settings == {"split": "validation"}
+
+
 def test_flags_win_over_the_preset() -> None:
     config = resolve(
         "mac", "clip", samples=3, seed=7, access="decision", query_budget=0, overrides=["top_p=0.5"]
@@ -111,12 +117,12 @@ def test_dotted_keys_set_what_belongs_to_the_target_and_the_data_set() -> None:
         ("candidates", "--set candidates: write key=value"),
         ("=3", "--set =3: write key=value"),
         ("attack.mac=1", "'attack.mac' must start with target. or dataset."),
-        ("target.rev=1", "unknown setting 'rev': there are dtype and revision"),
+        ("target.rev=1", "unknown setting 'rev': there are dtype, quick_gelu and revision"),
         ("candidates=many", 'candidates = "many": expected an integer of at least 1'),
         ("candidates=0", "candidates = 0: expected an integer of at least 1"),
         ("candidates=true", "candidates = true: expected an integer"),
         ("candidates=4.5", "candidates = 4.5: expected an integer"),
-        ("top_p=2", "top_p = 2: expected a number from 0 to 1"),
+        ("top_p=2", "top_p = 2.0: expected a number from 0 to 1"),
         ("temperature=nan", "temperature = NaN: expected a number of at least 0"),
         ("mode=best", 'mode = "best": expected "general" or "specific"'),
         ("max_distance=far", 'expected an integer of at least 1 or "auto"'),

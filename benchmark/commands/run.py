@@ -1,0 +1,345 @@
+"""`run`: attack a target and end with a table, or go on with a run that was cut short."""
+
+import argparse
+import os
+import re
+import shlex
+import shutil
+import sys
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, get_args
+
+from benchmark import __version__
+from benchmark.commands.parser import Command, positive, rate, whole
+from benchmark.config import Execution, RunConfig, resolve
+from benchmark.errors import UserError
+from benchmark.progress import Progress, State, clock_text
+from benchmark.types import Access
+
+if TYPE_CHECKING:
+    from benchmark.runner import Event, Summary, Totals
+
+TOO_MANY_ERRORS = 3
+SHOWN_ERRORS = 3
+
+_EXPERIMENT = (
+    "attack", "target", "preset", "dataset", "data_root", "samples", "seed", "set", "query_budget",
+    "access",
+)  # fmt: skip
+"""The flags that a bare --resume DIR takes from the run itself."""
+
+
+def default_cache() -> Path:
+    """Where model calls are cached: $TRIDENT_CACHE, or trident/ in the user's cache folder."""
+    if own := os.environ.get("TRIDENT_CACHE"):
+        return Path(own)
+    base = os.environ.get("XDG_CACHE_HOME")
+    return (Path(base) if base else Path.home() / ".cache") / "trident"
+
+
+def _arguments(parser: argparse.ArgumentParser) -> None:
+    what = parser.add_argument_group("what to run")
+    what.add_argument("--attack", metavar="NAME", help="see `list attacks`")
+    what.add_argument(
+        "--target",
+        metavar="NAME",
+        help="a short name of the preset, or outright: open_clip:MODEL/TAG",
+    )
+    what.add_argument("--preset", metavar="NAME", help="mini (default), paper, or a .toml file")
+    what.add_argument("--dataset", metavar="NAME", help="see `list datasets`, or a FILE.csv")
+    what.add_argument("--data-root", metavar="DIR", help="folder of pictures and captions")
+    what.add_argument("--samples", "-n", type=positive, metavar="N", help="only the first N")
+    what.add_argument("--seed", type=whole, metavar="N", help="of all random choices")
+    what.add_argument(
+        "--set",
+        action="append",
+        metavar="KEY=VALUE",
+        help="change a setting, see `list settings`; can be repeated",
+    )
+    what.add_argument("--query-budget", type=whole, metavar="N", help="queries for each sample")
+    what.add_argument(
+        "--access", choices=get_args(Access), help="what the attack may see of the target"
+    )
+    where = parser.add_argument_group("where to")
+    where.add_argument("--out", type=Path, metavar="DIR", help="runs/DATE-TIME-ATTACK-TARGET")
+    where.add_argument(
+        "--resume",
+        nargs="?",
+        const="",
+        metavar="DIR",
+        help="go on with the run in DIR (or --out), with the settings that it began with",
+    )
+    where.add_argument(
+        "--cache", type=Path, default=default_cache(), metavar="DIR", help="%(default)s"
+    )
+    where.add_argument("--no-cache", action="store_true", help="ask the models every time")
+    where.add_argument("--no-trace", action="store_true", help="keep the chosen candidates only")
+    how = parser.add_argument_group("how (changes no result)")
+    how.add_argument("--batch-size", type=positive, default=64, metavar="N", help="%(default)s")
+    how.add_argument(
+        "--device", default="cpu", metavar="NAME", help="cpu, cuda, cuda:1, mps (%(default)s)"
+    )
+    how.add_argument("--workers", type=positive, metavar="N", help="processes that load pictures")
+    how.add_argument(
+        "--max-error-rate",
+        type=rate,
+        default=0.0,
+        metavar="SHARE",
+        help="more errored samples than this share end in exit code 3 (%(default)s)",
+    )
+    how.add_argument("--quiet", action="store_true", help="print the table only")
+
+
+def _main(args: argparse.Namespace) -> int:
+    config, out, resume = _plan(args)
+    execution = Execution(
+        batch_size=args.batch_size,
+        device=args.device,
+        workers=args.workers,
+        cache=None if args.no_cache else str(args.cache),
+        trace=not args.no_trace,
+        max_error_rate=args.max_error_rate,
+    )
+    # Not at the top: `list` and --help must not wait for what a run needs.
+    from benchmark import runner
+
+    again = _resume_line(args, out)
+    with Progress(sys.stderr, quiet=args.quiet) as progress:
+        progress.say(banner(config, out))
+        watcher = _Watcher(progress, execution)
+        try:
+            summary = runner.run(config, execution, out, resume=resume, on_event=watcher)
+        except KeyboardInterrupt:
+            progress.say(f"stopped at once; go on with:\n  {again}")
+            return 1
+    if summary.status != "finished":
+        _say(f"{_counts(summary.totals)}; interrupted, go on with:\n  {again}")
+        return 1
+    return _close(summary, execution, again, quiet=args.quiet)
+
+
+def _plan(args: argparse.Namespace) -> tuple[RunConfig, Path, bool]:
+    """(what to run, where to, whether to go on with what is there)."""
+    resume = args.resume is not None
+    out: Path | None = args.out
+    if args.resume:
+        if out is not None and out != Path(args.resume):
+            raise UserError(f"--resume {args.resume} and --out {out} differ: give one of them")
+        out = Path(args.resume)
+    if resume and out is None:
+        raise UserError("--resume needs the folder of the run: --resume DIR")
+    if resume and args.attack is None and args.target is None and out is not None:
+        return _recorded(args, out), out, True
+    if args.attack is None or args.target is None:
+        missing = "--attack" if args.attack is None else "--target"
+        raise UserError(f"run needs {missing}, as in `run --attack mac --target clip`")
+    config = resolve(
+        args.attack,
+        args.target,
+        args.preset or "mini",
+        args.dataset,
+        args.set or (),
+        data_root=args.data_root,
+        samples=args.samples,
+        seed=args.seed,
+        access=args.access,
+        query_budget=args.query_budget,
+    )
+    if out is None:
+        out = _new_folder(config)
+    elif not resume:
+        _refuse_if_taken(out)
+    return config, out, resume
+
+
+def _recorded(args: argparse.Namespace, out: Path) -> RunConfig:
+    """The config that the run in `out` began with."""
+    from benchmark.records import read_header
+
+    if given := [flag for flag in _EXPERIMENT if getattr(args, flag) is not None]:
+        flags = ", ".join(f"--{flag.replace('_', '-')}" for flag in given)
+        raise UserError(
+            f"--resume {out} alone goes on with the run's own settings: leave out {flags},"
+            " or give --attack and --target too"
+        )
+    header = read_header(out)
+    if "config" not in header:
+        raise UserError(f"{out}/run.json holds no config: it is not from a run")
+    return RunConfig.from_json(header["config"])
+
+
+def _new_folder(config: RunConfig) -> Path:
+    """runs/<yyyymmdd-hhmmss>-<attack>-<target>, with a number where that is taken."""
+    short = re.sub(r"[^\w.-]+", "-", config.target_name).strip("-")
+    name = f"{datetime.now():%Y%m%d-%H%M%S}-{config.attack}-{short}"
+    folder, number = Path("runs") / name, 1
+    while folder.exists():
+        number += 1
+        folder = Path("runs") / f"{name}-{number}"
+    return folder
+
+
+def _refuse_if_taken(out: Path) -> None:
+    if out.exists() and not out.is_dir():
+        raise UserError(f"--out {out} is a file: name a folder")
+    if out.is_dir() and any(out.iterdir()):
+        remedy = "add --resume to go on with it, or name" if (out / "run.json").exists() else "name"
+        raise UserError(f"--out {out} is not empty: {remedy} another folder")
+
+
+def banner(config: RunConfig, out: Path) -> str:
+    """What was resolved, a line each."""
+    settings = config.settings
+    target = config.target_name
+    if config.target != target:
+        target += f" = {config.target}"
+    target += "".join(f", {key} {value}" for key, value in config.target_settings.items())
+    data = config.dataset_name
+    data += "".join(f", {key} {value}" for key, value in config.dataset_settings.items())
+    samples = "all samples" if config.samples is None else f"at most {config.samples} samples"
+    budget = "no query budget" if config.query_budget is None else f"{config.query_budget} queries"
+    helpers = [f"{key} {settings[key]}" for key in ("writer", "judge", "tagger") if key in settings]
+    own = ("candidates", "mode", "generation")
+    details = [f"{key} {settings[key]}" for key in own if key in settings]
+    lines = {
+        "attack": ", ".join([config.attack, *details]),
+        "target": target,
+        "data": f"{data}, {samples}",
+        "models": ", ".join(helpers),
+        "preset": f"{config.preset}, seed {config.seed}, access {config.access}, {budget}",
+        "out": str(out),
+    }
+    shown = [f"  {key:7} {value}" for key, value in lines.items() if value]
+    return "\n".join([f"trident {__version__}", *shown])
+
+
+def identities(header: dict[str, object]) -> str:
+    """Which attack, models and data it is exactly, once they are loaded."""
+    lines = [f"  version {header['attack_version']} of the attack"]
+    models = header["models"]
+    assert isinstance(models, dict)
+    for role, info in models.items():
+        exactly = [info[key][:12] for key in ("revision", "weights") if info[key]]
+        lines.append(f"  loaded  {role}: {' '.join([info['id'], *exactly])}")
+    return "\n".join(lines)
+
+
+class _Watcher:
+    """Turns the runner's events into what a person sees."""
+
+    def __init__(self, progress: Progress, execution: Execution) -> None:
+        self._progress = progress
+        self._batch_size = execution.batch_size
+        self._totals: Totals | None = None
+        self._errors = 0
+
+    def __call__(self, event: "Event") -> None:
+        from benchmark import runner
+        from benchmark.records import read_header
+
+        match event:
+            case runner.Started():
+                self._progress.say(identities(read_header(event.path)))
+                if event.totals.resumed:
+                    self._progress.say(
+                        f"  resumed {event.totals.resumed} samples are there already"
+                    )
+                self._show(event.totals)
+            case runner.SampleDone():
+                if event.record.error is not None:
+                    self._complain(event.record.id, event.record.error)
+                self._show(event.totals)
+            case runner.Warned():
+                self._progress.say(f"warning: {event.message}")
+            case runner.Stopping():
+                left = self._batch_size
+                if self._totals is not None and self._totals.total is not None:
+                    left = min(left, self._totals.total - self._totals.done)
+                self._progress.interrupt(
+                    f"finishing the samples in flight, {left} at most; Ctrl-C again stops at once"
+                )
+
+    def _show(self, totals: "Totals") -> None:
+        self._totals = totals
+        self._progress.show(
+            State(
+                done=totals.done,
+                total=totals.total,
+                resumed=totals.resumed,
+                successes=totals.successes,
+                errors=totals.errors,
+                queries=totals.queries,
+            )
+        )
+
+    def _complain(self, sample: str, error: str) -> None:
+        self._errors += 1
+        if self._errors <= SHOWN_ERRORS:
+            self._progress.say(f"sample {sample} errored: {' '.join(error.split())}")
+        if self._errors == SHOWN_ERRORS:
+            self._progress.say("further errors are in records.jsonl only")
+
+
+def _close(summary: "Summary", execution: Execution, again: str, *, quiet: bool) -> int:
+    """Print the table and where things are; returns the exit code."""
+    from benchmark import tables
+
+    print()
+    sys.stdout.write(tables.to_text(summary.table, shutil.get_terminal_size().columns))
+    if not quiet:
+        print(f"\n{_counts(summary.totals)}, in {clock_text(summary.seconds)}")
+        kept = "table.csv, table.md, records.jsonl, run.json" + ", trace.jsonl" * execution.trace
+        print(f"{summary.path}: {kept}")
+    sys.stdout.flush()
+    if not summary.too_many_errors:
+        return 0
+    errors, total = summary.totals.errors, summary.totals.done
+    _say(
+        f"error: {errors} of {total} samples errored, more than --max-error-rate"
+        f" {execution.max_error_rate:g} allows: records.jsonl says why, `{again}` tries them again"
+    )
+    return TOO_MANY_ERRORS
+
+
+def _counts(totals: "Totals") -> str:
+    return (
+        f"{totals.done} samples: {totals.successes} successes, {totals.failures} failures,"
+        f" {totals.skipped} skipped, {totals.errors} errors; {totals.queries} queries"
+    )
+
+
+def _resume_line(args: argparse.Namespace, out: Path) -> str:
+    """The command that goes on with the run, in the way it was run."""
+    words = ["python", "-m", "benchmark", "run", "--resume", str(out)]
+    how = {
+        "--batch-size": (args.batch_size, 64),
+        "--device": (args.device, "cpu"),
+        "--workers": (args.workers, None),
+        "--max-error-rate": (args.max_error_rate, 0.0),
+        "--cache": (args.cache, default_cache()),
+    }
+    for flag, (value, default) in how.items():
+        if value != default:
+            words += [flag, str(value)]
+    words += ["--no-cache"] * args.no_cache + ["--no-trace"] * args.no_trace
+    return shlex.join(words)
+
+
+def _say(text: str) -> None:
+    print(text, file=sys.stderr, flush=True)
+
+
+COMMAND = Command(
+    "run",
+    "Attack a target and print how often it was fooled.",
+    """\
+  python -m benchmark run --attack mac --target clip
+  python -m benchmark run --attack mac --target siglip --set candidates=16 --set mode=specific
+  python -m benchmark run --attack mac --target open_clip:ViT-B-32/openai --dataset pairs.csv
+  python -m benchmark run --attack mac --target clip --preset paper --dataset coco \\
+      --data-root /data/coco --device cuda --out runs/coco-clip
+  python -m benchmark run --resume runs/coco-clip""",
+    _arguments,
+    _main,
+)
