@@ -26,6 +26,9 @@ from benchmark.types import (
 
 _PARSERS: dict[str, Callable[[str], str]] = {"lenient": parse_reply, "released": parse_released}
 
+_WRITER = "writer"
+"""The tool's name, under which the settings say which model it is."""
+
 _NEEDS: dict[str, tuple[str, int]] = {
     "object-replace": ("NOUN", 1),
     "object-swap": ("NOUN", 2),
@@ -66,7 +69,6 @@ class MAC:
         self._specific = _choice(settings, "mode", ("general", "specific")) == "specific"
         generation = _choice(settings, "generation", ("parallel", "sequential"))
         self._sequential = generation == "sequential"
-        self._writer = str(settings.get("writer", "miniature:writer-mini"))
         self._parse = _PARSERS[_choice(settings, "parser", tuple(_PARSERS))]
         self._sampling = Sampling(
             temperature=float(settings.get("temperature", 0.7)),
@@ -96,7 +98,7 @@ class MAC:
             captions: tuple[str, ...] = ()
             for j, seed in enumerate(seeds):
                 prompt = self._prompt(sample, operation, captions)
-                replies = yield Complete(self._writer, (prompt,), (seed,), self._sampling)
+                replies = yield Complete(_WRITER, (prompt,), (seed,), self._sampling)
                 captions += (self._parse(cast("list[str]", replies)[0]),)
                 scored = yield Score((_candidate(sample, operation, captions[-1], j),))
                 if not scored:
@@ -104,7 +106,7 @@ class MAC:
                 feedback += cast("list[Feedback]", scored)
         else:
             prompts = (self._prompt(sample, operation),) * self._n
-            replies = yield Complete(self._writer, prompts, seeds, self._sampling)
+            replies = yield Complete(_WRITER, prompts, seeds, self._sampling)
             captions = tuple(map(self._parse, cast("list[str]", replies)))
             scored = yield Score(
                 tuple(_candidate(sample, operation, text, j) for j, text in enumerate(captions))

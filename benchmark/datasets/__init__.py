@@ -1,0 +1,1 @@
+"""Data sets: one reader for each layout, all giving samples."""

@@ -1,0 +1,55 @@
+"""The embedded models, loaded through the very adapters that load published ones."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from benchmark.errors import UserError
+from benchmark.registry import unknown
+from benchmark.types import JSON
+from targets.miniature import tower  # registers the picture tower with timm
+from targets.open_clip import OpenClip
+from targets.transformers_lm import TransformersLM
+
+TARGETS = ("clip-mini", "negclip-mini", "siglip-mini")
+TOOLS = ("writer-mini",)
+WEIGHTS = Path(tower.__file__).with_name("weights")
+LICENSE = "Apache-2.0"
+
+
+def target(argument: str, settings: Mapping[str, JSON]) -> OpenClip:
+    """A dual encoder trained on the embedded world: `miniature:clip-mini`.
+
+    Raises:
+        UserError: There is no such miniature, or its weights are not in the package.
+    """
+    model = OpenClip(str(_folder(argument, TARGETS, "targets")), settings)
+    model.info = replace(model.info, id=f"miniature:{argument}", license=LICENSE)
+    return model
+
+
+def tool(argument: str, settings: Mapping[str, JSON]) -> TransformersLM:
+    """The caption writer of the embedded world: `miniature:writer-mini`.
+
+    It runs in float64, which costs a model of its size nothing: rounding then never decides between
+    two words, so its replies are the same for any batch size.
+
+    Raises:
+        UserError: There is no such miniature, or its weights are not in the package.
+    """
+    folder = _folder(argument, TOOLS, "tools")
+    model = TransformersLM(str(folder), {"dtype": "float64", **settings})
+    model.info = replace(model.info, id=f"miniature:{argument}", license=LICENSE)
+    return model
+
+
+def _folder(name: str, known: Sequence[str], kind: str) -> Path:
+    if name not in known:
+        raise UserError(unknown("miniature", name, known, f"list {kind}"))
+    folder = WEIGHTS / name
+    if not folder.is_dir():
+        raise UserError(
+            f"miniature {name} has no weights in {folder}:"
+            f" train it with `python -m targets.miniature.train {name}`"
+        )
+    return folder
