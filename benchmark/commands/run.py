@@ -6,19 +6,18 @@ import re
 import shlex
 import shutil
 import sys
+from collections.abc import Mapping
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, get_args
+from typing import Any, get_args
 
-from benchmark import __version__
+from benchmark import __version__, events, tables
 from benchmark.commands.parser import Command, positive, rate, whole
 from benchmark.config import Execution, RunConfig, resolve
 from benchmark.errors import UserError
 from benchmark.progress import Progress, State, clock_text
+from benchmark.records import HEADER, read_header
 from benchmark.types import Access
-
-if TYPE_CHECKING:
-    from benchmark.runner import Event, Summary, Totals
 
 TOO_MANY_ERRORS = 3
 SHOWN_ERRORS = 3
@@ -111,7 +110,10 @@ def _main(args: argparse.Namespace) -> int:
         try:
             summary = runner.run(config, execution, out, resume=resume, on_event=watcher)
         except KeyboardInterrupt:
-            progress.say(f"stopped at once; go on with:\n  {again}")
+            begun = (out / HEADER).exists()
+            progress.say(
+                f"stopped at once; go on with:\n  {again}" if begun else "stopped before it began"
+            )
             return 1
     if summary.status != "finished":
         _say(f"{_counts(summary.totals)}; interrupted, go on with:\n  {again}")
@@ -155,8 +157,6 @@ def _plan(args: argparse.Namespace) -> tuple[RunConfig, Path, bool]:
 
 def _recorded(args: argparse.Namespace, out: Path) -> RunConfig:
     """The config that the run in `out` began with."""
-    from benchmark.records import read_header
-
     if given := [flag for flag in _EXPERIMENT if getattr(args, flag) is not None]:
         flags = ", ".join(f"--{flag.replace('_', '-')}" for flag in given)
         raise UserError(
@@ -165,7 +165,7 @@ def _recorded(args: argparse.Namespace, out: Path) -> RunConfig:
         )
     header = read_header(out)
     if "config" not in header:
-        raise UserError(f"{out}/run.json holds no config: it is not from a run")
+        raise UserError(f"{out / HEADER} holds no config: it is not from a run")
     return RunConfig.from_json(header["config"])
 
 
@@ -184,7 +184,7 @@ def _refuse_if_taken(out: Path) -> None:
     if out.exists() and not out.is_dir():
         raise UserError(f"--out {out} is a file: name a folder")
     if out.is_dir() and any(out.iterdir()):
-        remedy = "add --resume to go on with it, or name" if (out / "run.json").exists() else "name"
+        remedy = "add --resume to go on with it, or name" if (out / HEADER).exists() else "name"
         raise UserError(f"--out {out} is not empty: {remedy} another folder")
 
 
@@ -214,12 +214,10 @@ def banner(config: RunConfig, out: Path) -> str:
     return "\n".join([f"trident {__version__}", *shown])
 
 
-def identities(header: dict[str, object]) -> str:
+def identities(header: Mapping[str, Any]) -> str:
     """Which attack, models and data it is exactly, once they are loaded."""
     lines = [f"  version {header['attack_version']} of the attack"]
-    models = header["models"]
-    assert isinstance(models, dict)
-    for role, info in models.items():
+    for role, info in header["models"].items():
         exactly = [info[key][:12] for key in ("revision", "weights") if info[key]]
         lines.append(f"  loaded  {role}: {' '.join([info['id'], *exactly])}")
     return "\n".join(lines)
@@ -231,28 +229,25 @@ class _Watcher:
     def __init__(self, progress: Progress, execution: Execution) -> None:
         self._progress = progress
         self._batch_size = execution.batch_size
-        self._totals: Totals | None = None
+        self._totals: events.Totals | None = None
         self._errors = 0
 
-    def __call__(self, event: "Event") -> None:
-        from benchmark import runner
-        from benchmark.records import read_header
-
+    def __call__(self, event: events.Event) -> None:
         match event:
-            case runner.Started():
+            case events.Started():
                 self._progress.say(identities(read_header(event.path)))
                 if event.totals.resumed:
                     self._progress.say(
                         f"  resumed {event.totals.resumed} samples are there already"
                     )
                 self._show(event.totals)
-            case runner.SampleDone():
+            case events.SampleDone():
                 if event.record.error is not None:
                     self._complain(event.record.id, event.record.error)
                 self._show(event.totals)
-            case runner.Warned():
+            case events.Warned():
                 self._progress.say(f"warning: {event.message}")
-            case runner.Stopping():
+            case events.Stopping():
                 left = self._batch_size
                 if self._totals is not None and self._totals.total is not None:
                     left = min(left, self._totals.total - self._totals.done)
@@ -260,7 +255,7 @@ class _Watcher:
                     f"finishing the samples in flight, {left} at most; Ctrl-C again stops at once"
                 )
 
-    def _show(self, totals: "Totals") -> None:
+    def _show(self, totals: events.Totals) -> None:
         self._totals = totals
         self._progress.show(
             State(
@@ -281,10 +276,8 @@ class _Watcher:
             self._progress.say("further errors are in records.jsonl only")
 
 
-def _close(summary: "Summary", execution: Execution, again: str, *, quiet: bool) -> int:
+def _close(summary: events.Summary, execution: Execution, again: str, *, quiet: bool) -> int:
     """Print the table and where things are; returns the exit code."""
-    from benchmark import tables
-
     print()
     sys.stdout.write(tables.to_text(summary.table, shutil.get_terminal_size().columns))
     if not quiet:
@@ -302,7 +295,7 @@ def _close(summary: "Summary", execution: Execution, again: str, *, quiet: bool)
     return TOO_MANY_ERRORS
 
 
-def _counts(totals: "Totals") -> str:
+def _counts(totals: events.Totals) -> str:
     return (
         f"{totals.done} samples: {totals.successes} successes, {totals.failures} failures,"
         f" {totals.skipped} skipped, {totals.errors} errors; {totals.queries} queries"

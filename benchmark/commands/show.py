@@ -5,8 +5,10 @@ import shutil
 import sys
 from pathlib import Path
 
+from benchmark import tables
 from benchmark.commands.parser import Command
 from benchmark.errors import UserError
+from benchmark.records import read_header
 
 
 def _arguments(parser: argparse.ArgumentParser) -> None:
@@ -20,9 +22,6 @@ def _arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _main(args: argparse.Namespace) -> int:
-    from benchmark import tables
-    from benchmark.records import read_header
-
     header = read_header(args.run)
     path = args.run / "table.csv"
     if not path.is_file():

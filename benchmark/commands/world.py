@@ -2,12 +2,13 @@
 
 import argparse
 import sys
+from pathlib import Path
 
 from benchmark.commands.parser import Command, positive
 
 
 def _arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--out", required=True, metavar="DIR", help="folder to write to")
+    parser.add_argument("--out", type=Path, required=True, metavar="DIR", help="folder to write to")
     parser.add_argument("--n", type=positive, default=48, help="how many scenes (%(default)s)")
     parser.add_argument(
         "--split",
@@ -16,7 +17,7 @@ def _arguments(parser: argparse.ArgumentParser) -> None:
         help="part of the world (%(default)s)",
     )
     parser.add_argument(
-        "--px", type=positive, default=64, help="height and width of a picture (%(default)s)"
+        "--px", type=positive, default=192, help="height and width of a picture (%(default)s)"
     )
 
 
@@ -24,8 +25,8 @@ def _main(args: argparse.Namespace) -> int:
     from benchmark.toybox.sheet import write_world
 
     print(f"rendering {args.n} scenes of the {args.split} split", file=sys.stderr)
-    write_world(args.out, args.n, args.split, args.px)
-    print(f"contact sheet and manifest: {args.out}")
+    sheet = write_world(args.out, args.n, args.split, args.px)
+    print(f"{sheet}, with manifest.json and a picture a scene beside it")
     return 0
 
 
@@ -34,7 +35,7 @@ COMMAND = Command(
     "Render scenes of the embedded world: a contact sheet and a manifest.",
     """\
   python -m benchmark world --out world --n 48
-  python -m benchmark world --out large --n 12 --px 256 --split validation""",
+  python -m benchmark world --out large --n 12 --px 384 --split validation""",
     _arguments,
     _main,
 )
