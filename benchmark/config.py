@@ -52,7 +52,7 @@ class RunConfig:
         known = {part.name for part in fields(cls)}
         if wrong := known.symmetric_difference(data):
             raise UserError(
-                f"the run's config has other keys than this version of trident ({_words(wrong)}):"
+                f"the run's config has other keys than this version of trident ({_words(sorted(wrong))}):"
                 " finish it with the version that began it, which its run.json names"
             )
         return cls(**data)
@@ -308,5 +308,5 @@ def _unknown_key(key: str, known: Iterable[str]) -> str:
 
 
 def _words(names: Iterable[str], last: str = "or") -> str:
-    *first, end = sorted(names)
+    *first, end = names
     return f"{', '.join(first)} {last} {end}" if first else end

@@ -150,7 +150,7 @@ def test_a_wrong_override_is_refused(override: str, message: str) -> None:
         ({"dataset": "pairs"}, "data set 'pairs' needs a file"),
         ({"preset": "maxi"}, "unknown preset 'maxi': give mini or paper"),
         ({"preset": "none.toml"}, "preset none.toml: there is no such file"),
-        ({"access": "all"}, "unknown access 'all': give decision, output or score"),
+        ({"access": "all"}, "unknown access 'all': give decision, score or output"),
     ],
 )
 def test_a_wrong_name_is_refused(arguments: dict[str, str], message: str) -> None:
