@@ -4,10 +4,11 @@ import json
 import math
 import operator
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from hashlib import sha256
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 
@@ -65,22 +66,25 @@ class _Album:
     """
 
     def __init__(self) -> None:
-        self._file = tempfile.SpooledTemporaryFile(max_size=_IN_MEMORY)
+        self._file: IO[bytes] | None = None
         self._places: dict[int, tuple[int, tuple[int, ...]]] = {}
 
     def put(self, index: int, pixels: Pixels) -> None:
+        if self._file is None:
+            self._file = tempfile.SpooledTemporaryFile(max_size=_IN_MEMORY)
         self._places[index] = (self._file.seek(0, 2), pixels.shape)
         self._file.write(np.ascontiguousarray(pixels).tobytes())
 
     def get(self, index: int) -> Pixels | None:
-        if index not in self._places:
+        if self._file is None or index not in self._places:
             return None
         offset, shape = self._places[index]
         self._file.seek(offset)
         return np.frombuffer(self._file.read(math.prod(shape)), dtype=np.uint8).reshape(shape)
 
     def close(self) -> None:
-        self._file.close()
+        if self._file is not None:
+            self._file.close()
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,7 +140,7 @@ class Flight:
         sees_scene = getattr(attack, "sees_scene", False)
         shown = self.sample if sees_scene else replace(self.sample, scene=None)
         self._search = attack.search(shown, generator_of(self._rng_of_seed, self.sample.id))
-        if not hasattr(self._search, "send"):
+        if not isinstance(self._search, Generator):
             raise TypeError(
                 f"attack {attack.name}: search returned {type(self._search).__name__}, expected a "
                 "generator: write `yield` for each request"
@@ -170,8 +174,15 @@ class Flight:
         """Give the sample up."""
         self.exception = error
         self.request = None
-        if self._search is not None and hasattr(self._search, "close"):
-            self._search.close()
+        self.close()
+
+    def close(self) -> None:
+        """Let go of the generator and of the pictures that were tried."""
+        self._album.close()
+        if isinstance(self._search, Generator):
+            # What an attack does on being closed can no longer change its sample's record.
+            with suppress(Exception):
+                self._search.close()
 
     def within_budget(self) -> list[Candidate]:
         """The candidates of the pending Score request that may still be scored."""
@@ -190,6 +201,8 @@ class Flight:
         for candidate in candidates:
             if not isinstance(candidate, Candidate):
                 raise TypeError(f"the attack scored {candidate!r:.80}, expected a Candidate")
+            if not isinstance(candidate.text, str | None):
+                raise TypeError(f"a candidate's text must be a str, not {candidate.text!r:.80}")
         return candidates
 
     def pair(self, candidate: Candidate | None) -> tuple[Pixels, str]:
@@ -267,7 +280,7 @@ class Flight:
                 fitness=None if tried.fitness is None else round(tried.fitness, SCORE_DIGITS),
                 picked=picked,
             )
-        self._album.close()
+        self.close()
         return Outcome(record, trace, self.exception, image)
 
     def _valid_choice(self, choice: Any) -> int | None:

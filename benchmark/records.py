@@ -8,6 +8,7 @@ import errno
 import json
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import MISSING, fields
 from io import BytesIO
 from pathlib import Path
@@ -124,7 +125,7 @@ class RunFolder:
         path = self.path / ARTIFACTS / f"{digest}.png"
         if not path.exists():
             encoded = BytesIO()
-            Image.fromarray(pixels, "RGB").save(encoded, format="PNG")
+            Image.fromarray(pixels).save(encoded, format="PNG")
             path.parent.mkdir(exist_ok=True)
             self._replace(path, encoded.getvalue())
         return digest
@@ -205,7 +206,8 @@ class RunFolder:
             while rest:
                 rest = rest[os.write(descriptor, rest) :]
         except OSError as error:
-            os.ftruncate(descriptor, size)
+            with suppress(OSError):  # `repair` cuts a torn line as well
+                os.ftruncate(descriptor, size)
             raise self._explained(error, path) from error
 
     def _replace(self, path: Path, data: bytes) -> None:

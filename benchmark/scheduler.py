@@ -84,17 +84,21 @@ class Scheduler:
         """Attack all samples; outcomes come as samples finish."""
         waiting = iter(samples)
         flights: list[Flight] = []
-        while True:
-            if not self._stopping:
-                flights += self._admit(list(islice(waiting, self._window - len(flights))))
-            if not flights:
-                return
-            self._serve_completions(flights)
-            self._serve_scores(flights)
+        try:
+            while True:
+                if not self._stopping:
+                    flights += self._admit(list(islice(waiting, self._window - len(flights))))
+                if not flights:
+                    return
+                self._serve_completions(flights)
+                self._serve_scores(flights)
+                for flight in flights:
+                    if flight.is_over:
+                        yield flight.land(self._record_trace)
+                flights = [flight for flight in flights if not flight.is_over]
+        finally:
             for flight in flights:
-                if flight.is_over:
-                    yield flight.land(self._record_trace)
-            flights = [flight for flight in flights if not flight.is_over]
+                flight.close()
 
     def _admit(self, samples: Sequence[Sample]) -> list[Flight]:
         flights = [Flight(sample, self._threat_model, self._seed) for sample in samples]

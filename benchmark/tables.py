@@ -45,6 +45,7 @@ class Row:
 
 
 COLUMNS = tuple(field.name for field in fields(Row))
+_WORDS = ("unit", "flags")
 _NUMBERS = ("value", "ci_low", "ci_high")
 
 
@@ -137,11 +138,13 @@ def to_text(table: Sequence[Row], width: int = 80) -> str:
         for part in _parts(body, width):
             widths = [max(len(line[column]) for line in part) for column in range(len(part[0]))]
             for line in part:
-                first, *rest = (
-                    cell.ljust(size) if column == 0 else cell.rjust(size)
-                    for column, (cell, size) in enumerate(zip(line, widths, strict=True))
-                )
-                lines.append("  ".join([first, *rest]).rstrip())
+                cells = [
+                    cell.ljust(size) if column == 0 or title in _WORDS else cell.rjust(size)
+                    for column, (title, cell, size) in enumerate(
+                        zip(part[0], line, widths, strict=True)
+                    )
+                ]
+                lines.append("  ".join(cells).rstrip())
     return "\n".join(lines).strip("\n") + "\n"
 
 
