@@ -6,7 +6,6 @@ trained so and gives other embeddings without the padding. No code from a model'
 
 import json
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -17,7 +16,8 @@ from benchmark.errors import UserError
 from benchmark.protocols import Embeddings
 from benchmark.types import JSON, ModelInfo, Pixels
 from targets.options import Options
-from targets.weights import sha256_of, transformers_weights
+from targets.pretrained import loading, placed, transformers_weights
+from targets.weights import sha256_of
 
 _LENGTHS = {"clip": 77, "siglip": 64, "siglip2": 64}
 """Text lengths to pad to where the configuration does not say."""
@@ -41,18 +41,16 @@ class TransformersDualEncoder:
         self._options = Options.of(settings)
         revision = self._options.revision
         load: dict[str, Any] = {"revision": revision, "trust_remote_code": False}
-        try:
+        with loading(argument):
             model = AutoModel.from_pretrained(argument, dtype=self._options.dtype, **load)
             self._tokenizer: Any = AutoTokenizer.from_pretrained(argument, **load)
             # PIL resizes as the published numbers were made; torchvision's antialiasing differs.
             images: Any = AutoImageProcessor
             self._processor: Any = images.from_pretrained(argument, backend="pil", **load)
-        except (OSError, ValueError) as error:
-            raise cannot_load(argument, error) from error
         if not hasattr(model, "get_text_features") or not hasattr(model, "get_image_features"):
             kind = model.config.model_type
             raise UserError(f"{argument} is a {kind!r} model, no dual encoder: give CLIP or SigLIP")
-        self._model: Any = model.to(self._options.device).eval()
+        self._model = placed(model, self._options)
         text = model.config.text_config
         self._length = int(
             getattr(text, "max_position_embeddings", 0) or _LENGTHS.get(model.config.model_type, 77)
@@ -103,16 +101,6 @@ class TransformersDualEncoder:
             "context_length": self._length,
         }
         return json.dumps(described, sort_keys=True)
-
-
-def cannot_load(argument: str, error: Exception) -> UserError:
-    """The error for a model that transformers refuses, in one line with what to do."""
-    reason = str(error).strip().splitlines()[0].rstrip(".")
-    if not Path(argument).is_dir():
-        remedy = "check the name, give a local folder, or connect to the network"
-    else:
-        remedy = "the folder must be one that save_pretrained wrote"
-    return UserError(f"transformers cannot load {argument!r} ({reason}): {remedy}")
 
 
 def _unit(features: Any) -> Embeddings:

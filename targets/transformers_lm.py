@@ -27,8 +27,12 @@ from transformers import (
 from benchmark.errors import UserError
 from benchmark.types import JSON, ModelInfo, Sampling
 from targets.options import Options
-from targets.transformers_dual import cannot_load
-from targets.weights import sha256_of, transformers_weights
+from targets.pretrained import loading, placed, transformers_weights
+from targets.weights import sha256_of
+
+_DATE = "26 Jul 2024"
+"""Llama's templates tell the model today's date: fixed, to Llama 3.1's own default, so that a prompt is
+the same on any day. Other templates do not read it."""
 
 
 class TransformersLM:
@@ -50,18 +54,16 @@ class TransformersLM:
         self._options = Options.of(settings)
         self._top_k = _whole(settings, "top_k")
         load: dict[str, Any] = {"revision": self._options.revision, "trust_remote_code": False}
-        try:
+        with loading(argument):
             tokenizer = AutoTokenizer.from_pretrained(argument, **load)
             model = AutoModelForCausalLM.from_pretrained(
                 argument, dtype=self._options.dtype, **load
             )
-        except (OSError, ValueError) as error:
-            raise cannot_load(argument, error) from error
         tokenizer.padding_side = "left"
         if tokenizer.pad_token is None:
             tokenizer.pad_token = tokenizer.eos_token
         self._tokenizer: Any = tokenizer
-        self._model: Any = torch.nn.Module.to(model.eval(), self._options.device)
+        self._model = placed(model, self._options)
         template = str(tokenizer.chat_template or "")
         self.info = ModelInfo(
             id=f"transformers:{argument}",
@@ -97,7 +99,7 @@ class TransformersLM:
             return prompt
         message = [{"role": "user", "content": prompt}]
         rendered: str = self._tokenizer.apply_chat_template(
-            message, add_generation_prompt=True, tokenize=False
+            message, add_generation_prompt=True, tokenize=False, date_string=_DATE
         )
         return rendered
 

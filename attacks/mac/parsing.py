@@ -5,7 +5,7 @@ Both parsers return "" when the reply holds no caption; an empty candidate is ke
 
 import re
 
-_PREFIX = re.compile(r"generated caption\W*?:\s*", re.IGNORECASE)
+_PREFIX = re.compile(r"generated caption\W*?:[\s*_]*", re.IGNORECASE)
 _THOUGHTS = re.compile(r"<think>.*?(?:</think>|$)", re.DOTALL)
 _INTRODUCTION = re.compile(
     r"(?:sure|certainly|of course|okay|ok|here|new caption|caption|answer)\b[^:\n]{0,100}:\s*",
