@@ -34,7 +34,17 @@ def _main(args: argparse.Namespace) -> int:
 
 def _rows(kind: str) -> list[tuple[str, str]]:
     if kind == "presets":
-        return [(name, _aliases(name)) for name in presets()]
+        return [
+            (
+                preset,
+                ", ".join(
+                    f"{name} = {spec}"
+                    for kind in ("targets", "tools")
+                    for name, spec in _aliases(preset, kind).items()
+                ),
+            )
+            for preset in presets()
+        ]
     if kind == "settings":
         tables = {"": COMMON, **{f"{name}: ": table for name, table in ATTACKS.items()}}
         rows = [
@@ -48,17 +58,21 @@ def _rows(kind: str) -> list[tuple[str, str]]:
                 for key, setting in table.items()
             ]
         return rows
+    if kind in ("targets", "tools"):
+        short: dict[str, list[str]] = {}
+        for preset in presets():
+            for name, spec in _aliases(preset, kind).items():
+                short.setdefault(name, []).append(f"{spec} ({preset})")
+        return [(name, ", ".join(specs)) for name, specs in short.items()] + registry.describe(kind)
     return registry.describe(kind)
 
 
-def _aliases(preset: str) -> str:
+def _aliases(preset: str, kind: str) -> dict[str, str]:
     """What the short names of a preset stand for."""
-    table = load_preset(preset)
-    targets = {
-        name: alias if isinstance(alias, str) else alias["spec"]
-        for name, alias in {**table["targets"], **table["tools"]}.items()
+    return {
+        name: alias if isinstance(alias, str) else str(alias["spec"])
+        for name, alias in load_preset(preset)[kind].items()
     }
-    return ", ".join(f"{name} = {spec}" for name, spec in targets.items())
 
 
 COMMAND = Command(

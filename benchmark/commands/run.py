@@ -6,21 +6,21 @@ import re
 import shlex
 import shutil
 import sys
-from collections.abc import Mapping
 from datetime import datetime
 from pathlib import Path
-from typing import Any, get_args
+from typing import get_args
 
-from benchmark import __version__, events, tables
+from benchmark import events, registry, tables
 from benchmark.commands.parser import Command, positive, rate, whole
+from benchmark.commands.watch import Watcher, banner, counts
 from benchmark.config import Execution, RunConfig, resolve
 from benchmark.errors import UserError
-from benchmark.progress import Progress, State, clock_text
-from benchmark.records import HEADER, read_header
+from benchmark.progress import Progress, clock_text
+from benchmark.records import HEADER, read_header, read_records
 from benchmark.types import Access
 
 TOO_MANY_ERRORS = 3
-SHOWN_ERRORS = 3
+_FILES = ("sheet.png", "table.csv", "table.md", "records.jsonl", "trace.jsonl", "run.json")
 
 _EXPERIMENT = (
     "attack", "target", "preset", "dataset", "data_root", "samples", "seed", "set", "query_budget",
@@ -106,7 +106,7 @@ def _main(args: argparse.Namespace) -> int:
     again = _resume_line(args, out)
     with Progress(sys.stderr, quiet=args.quiet) as progress:
         progress.say(banner(config, out))
-        watcher = _Watcher(progress, execution)
+        watcher = Watcher(progress, execution)
         try:
             summary = runner.run(config, execution, out, resume=resume, on_event=watcher)
         except KeyboardInterrupt:
@@ -116,8 +116,9 @@ def _main(args: argparse.Namespace) -> int:
             )
             return 1
     if summary.status != "finished":
-        _say(f"{_counts(summary.totals)}; interrupted, go on with:\n  {again}")
+        _say(f"{counts(summary.totals)}; interrupted, go on with:\n  {again}")
         return 1
+    _draw(config, out)
     return _close(summary, execution, again, quiet=args.quiet)
 
 
@@ -188,92 +189,16 @@ def _refuse_if_taken(out: Path) -> None:
         raise UserError(f"--out {out} is not empty: {remedy} another folder")
 
 
-def banner(config: RunConfig, out: Path) -> str:
-    """What was resolved, a line each."""
-    settings = config.settings
-    target = config.target_name
-    if config.target != target:
-        target += f" = {config.target}"
-    target += "".join(f", {key} {value}" for key, value in config.target_settings.items())
-    data = config.dataset_name
-    data += "".join(f", {key} {value}" for key, value in config.dataset_settings.items())
-    samples = "all samples" if config.samples is None else f"at most {config.samples} samples"
-    budget = "no query budget" if config.query_budget is None else f"{config.query_budget} queries"
-    helpers = [f"{key} {settings[key]}" for key in ("writer", "judge", "tagger") if key in settings]
-    own = ("candidates", "mode", "generation")
-    details = [f"{key} {settings[key]}" for key in own if key in settings]
-    lines = {
-        "attack": ", ".join([config.attack, *details]),
-        "target": target,
-        "data": f"{data}, {samples}",
-        "models": ", ".join(helpers),
-        "preset": f"{config.preset}, seed {config.seed}, access {config.access}, {budget}",
-        "out": str(out),
-    }
-    shown = [f"  {key:7} {value}" for key, value in lines.items() if value]
-    return "\n".join([f"trident {__version__}", *shown])
+def _draw(config: RunConfig, out: Path) -> None:
+    """Draw sheet.png, a look at some successes. The results are safe already, so no failure here counts."""
+    from benchmark.gallery import write_sheet
 
-
-def identities(header: Mapping[str, Any]) -> str:
-    """Which attack, models and data it is exactly, once they are loaded."""
-    lines = [f"  version {header['attack_version']} of the attack"]
-    for role, info in header["models"].items():
-        exactly = [info[key][:12] for key in ("revision", "weights") if info[key]]
-        lines.append(f"  loaded  {role}: {' '.join([info['id'], *exactly])}")
-    return "\n".join(lines)
-
-
-class _Watcher:
-    """Turns the runner's events into what a person sees."""
-
-    def __init__(self, progress: Progress, execution: Execution) -> None:
-        self._progress = progress
-        self._batch_size = execution.batch_size
-        self._totals: events.Totals | None = None
-        self._errors = 0
-
-    def __call__(self, event: events.Event) -> None:
-        match event:
-            case events.Started():
-                self._progress.say(identities(read_header(event.path)))
-                if event.totals.resumed:
-                    self._progress.say(
-                        f"  resumed {event.totals.resumed} samples are there already"
-                    )
-                self._show(event.totals)
-            case events.SampleDone():
-                if event.record.error is not None:
-                    self._complain(event.record.id, event.record.error)
-                self._show(event.totals)
-            case events.Warned():
-                self._progress.say(f"warning: {event.message}")
-            case events.Stopping():
-                left = self._batch_size
-                if self._totals is not None and self._totals.total is not None:
-                    left = min(left, self._totals.total - self._totals.done)
-                self._progress.interrupt(
-                    f"finishing the samples in flight, {left} at most; Ctrl-C again stops at once"
-                )
-
-    def _show(self, totals: events.Totals) -> None:
-        self._totals = totals
-        self._progress.show(
-            State(
-                done=totals.done,
-                total=totals.total,
-                resumed=totals.resumed,
-                successes=totals.successes,
-                errors=totals.errors,
-                queries=totals.queries,
-            )
-        )
-
-    def _complain(self, sample: str, error: str) -> None:
-        self._errors += 1
-        if self._errors <= SHOWN_ERRORS:
-            self._progress.say(f"sample {sample} errored: {' '.join(error.split())}")
-        if self._errors == SHOWN_ERRORS:
-            self._progress.say("further errors are in records.jsonl only")
+    title = f"{config.attack} on {config.target}, {config.dataset_name}, preset {config.preset}"
+    try:
+        samples = registry.create("datasets", config.dataset, config.dataset_settings)
+        write_sheet(out / "sheet.png", title, read_records(out), samples)
+    except (OSError, ValueError) as error:
+        _say(f"warning: no sheet.png: {' '.join(str(error).split())}")
 
 
 def _close(summary: events.Summary, execution: Execution, again: str, *, quiet: bool) -> int:
@@ -281,9 +206,9 @@ def _close(summary: events.Summary, execution: Execution, again: str, *, quiet: 
     print()
     sys.stdout.write(tables.to_text(summary.table, shutil.get_terminal_size().columns))
     if not quiet:
-        print(f"\n{_counts(summary.totals)}, in {clock_text(summary.seconds)}")
-        kept = "table.csv, table.md, records.jsonl, run.json" + ", trace.jsonl" * execution.trace
-        print(f"{summary.path}: {kept}")
+        print(f"\n{counts(summary.totals)}, in {clock_text(summary.seconds)}")
+        kept = [name for name in _FILES if (summary.path / name).exists()]
+        print(f"{summary.path}: {', '.join(kept)}")
     sys.stdout.flush()
     if not summary.too_many_errors:
         return 0
@@ -293,13 +218,6 @@ def _close(summary: events.Summary, execution: Execution, again: str, *, quiet: 
         f" {execution.max_error_rate:g} allows: records.jsonl says why, `{again}` tries them again"
     )
     return TOO_MANY_ERRORS
-
-
-def _counts(totals: events.Totals) -> str:
-    return (
-        f"{totals.done} samples: {totals.successes} successes, {totals.failures} failures,"
-        f" {totals.skipped} skipped, {totals.errors} errors; {totals.queries} queries"
-    )
 
 
 def _resume_line(args: argparse.Namespace, out: Path) -> str:

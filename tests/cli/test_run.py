@@ -13,6 +13,7 @@ import pytest
 from PIL import Image
 
 from benchmark import records
+from benchmark.commands.watch import banner
 from benchmark.config import resolve
 from benchmark.protocols import Embeddings, Search
 from benchmark.records import DiskFullError
@@ -84,12 +85,26 @@ def test_a_run_shows_what_it_resolved_and_ends_with_its_table(
     closing = result.out.splitlines()[-2:]
     assert closing[0].startswith("12 samples: ")
     assert "0 skipped, 0 errors; 36 queries, in 0:0" in closing[0]
-    assert closing[1] == "run: table.csv, table.md, records.jsonl, run.json, trace.jsonl"
+    kept = "sheet.png, table.csv, table.md, records.jsonl, trace.jsonl, run.json"
+    assert closing[1] == f"run: {kept}"
+    with Image.open("run/sheet.png") as sheet:
+        assert sheet.width > 100
+
+
+def test_a_picture_that_cannot_be_drawn_costs_nothing_else(
+    trident: Trident, paint: ModuleType, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*arguments: object) -> bool:
+        raise OSError("no font")
+
+    monkeypatch.setattr("benchmark.gallery.write_sheet", fail)
+    result = trident(*PAINT, "-n", "2", "--out", "run")
+    assert result.code == 0
+    assert "warning: no sheet.png: no font\n" in result.err
+    assert "sheet.png" not in result.out
 
 
 def test_the_banner_says_what_a_short_name_stands_for(trident: Trident) -> None:
-    from benchmark.commands.run import banner
-
     config = resolve("mac", "clip", overrides=["target.revision=abc"], query_budget=8)
     text = banner(config, Path("runs/x"))
     assert "target  clip = miniature:clip-mini, revision abc" in text
