@@ -57,6 +57,7 @@ class Watcher:
         self._errors = 0
 
     def __call__(self, event: events.Event) -> None:
+        """Show one event."""
         match event:
             case events.Started():
                 self._progress.say(identities(read_header(event.path)))
