@@ -37,6 +37,8 @@ class Attack(Protocol):
     """A procedure that perturbs one sample. It never sees a model: it asks, and the scheduler answers.
 
     Built as `factory(run)` from a `RunContext`.
+    May also have `tools`, the settings that name its tools; `sees_scene = True`, without which a
+    sample's `scene` is None for it; `describe()`, plain data about it for run.json.
     """
 
     name: str
@@ -123,7 +125,10 @@ class Criterion(Protocol):
 
 
 class Dataset(Protocol):
-    """Where samples come from. `info` says which data it is (id, revision, hash as `weights`)."""
+    """Where samples come from. `info` says which data it is (id, revision, hash as `weights`).
+
+    May also have a length, and `load_many(samples)`, which decodes the pictures of several at once.
+    """
 
     info: ModelInfo
 
