@@ -56,7 +56,7 @@ def run(
 
     Raises:
         UserError: `out` holds another experiment, or a run and `resume` is not set.
-        DiskFull: Nothing more can be written; what is finished is kept.
+        DiskFullError: Nothing more can be written; what is finished is kept.
     """
     began = perf_counter()
     with ExitStack() as stack:
@@ -69,8 +69,10 @@ def run(
             RunFolder.refuse_if_taken(out)
         parts = build(config, execution)
         sitting = stack.enter_context(closing(_Sitting(config, execution, parts, on_event)))
+        describe = getattr(parts.attack, "describe", dict)
         identity: dict[str, JSON] = {
             "attack_version": parts.attack.version,
+            "attack_details": describe(),
             "models": {role: asdict(info) for role, info in parts.infos.items()},
         }
         if going_on:

@@ -217,6 +217,20 @@ def test_other_weights_of_the_same_name_are_refused(out: Path) -> None:
         run(config(), QUICK, out, building(infos=infos), resume=True)
 
 
+def test_what_an_attack_says_of_itself_is_recorded_and_compared(out: Path) -> None:
+    class Told(EditAttack):
+        prompts = "p0"
+
+        def describe(self) -> dict[str, str]:
+            return {"prompts": self.prompts}
+
+    run(config(), QUICK, out, building(attack=Told()))
+    assert read_header(out)["attack_details"] == {"prompts": "p0"}
+    Told.prompts = "p1"
+    with pytest.raises(UserError, match=r'attack_details\.prompts was "p0" and is now "p1"'):
+        run(config(), QUICK, out, building(attack=Told()), resume=True)
+
+
 def test_a_run_that_cannot_be_built_leaves_no_folder(out: Path) -> None:
     with pytest.raises(UserError, match="cannot be a target"):
         run(config(), QUICK, out, building(target=FakeTool()))
