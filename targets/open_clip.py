@@ -9,6 +9,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from pickle import UnpicklingError
 from typing import Any
 from urllib.error import URLError
 
@@ -20,6 +21,7 @@ from huggingface_hub.errors import HfHubHTTPError, LocalEntryNotFoundError
 from open_clip.pretrained import download_pretrained_from_hf
 from PIL import Image
 from PIL import __version__ as pillow_version
+from safetensors import SafetensorError
 
 from benchmark.errors import UserError
 from benchmark.protocols import Embeddings
@@ -62,10 +64,19 @@ class OpenClip:
                 **_renamed(source.preprocessing),
             )
             self._tokenizer = open_clip.get_tokenizer(source.model)
-        except (RuntimeError, ValueError, KeyError) as error:
-            reason = str(error).strip().splitlines()[0]
+        except (UnpicklingError, SafetensorError, EOFError) as error:
             raise UserError(
-                f"open_clip cannot load {argument!r} ({reason}): check that weights and model match"
+                f"open_clip cannot load {argument!r}: its file is no checkpoint of weights alone,"
+                " or is damaged: save the state_dict as .safetensors"
+            ) from error
+        except OSError as error:  # a model's tokenizer may be elsewhere than its weights
+            raise ConnectionError(
+                f"open_clip lacks a file of {argument!r} ({_reason(error)}): connect to the network,"
+                " or give a folder that open_clip wrote"
+            ) from error
+        except (RuntimeError, ValueError, KeyError) as error:
+            raise UserError(
+                f"open_clip cannot load {argument!r} ({_reason(error)}): check that weights and model match"
             ) from error
         self.model: Any = model.to(self._options.device, self._options.dtype).eval()
         self._width = int(self._encode(self.model.encode_text, self._tokenizer([""])).shape[1])
@@ -189,9 +200,8 @@ def _published(model: str, tag: str, revision: str | None) -> _Source:
 def _folder(folder: Path, revision: str) -> _Source:
     if not (folder / _CONFIG).is_file():
         raise UserError(f"no open_clip model in {str(folder)!r}: it lacks {_CONFIG}")
+    # Which of several files open_clip reads is its own affair, so all of them are hashed.
     weights = tuple(path for path in sorted(folder.iterdir()) if path.suffix in _CHECKPOINTS)
-    # open_clip prefers safetensors where a folder has other formats too.
-    weights = tuple(path for path in weights if path.suffix == ".safetensors") or weights
     if not weights:
         raise UserError(f"no weights in {str(folder)!r}: looked for *{', *'.join(_CHECKPOINTS)}")
     return _Source(f"local-dir:{folder}", None, weights, revision)
@@ -206,11 +216,15 @@ def _fetch(name: str, fetch: Any) -> str:
     try:
         return str(fetch())
     except (FileNotFoundError, LocalEntryNotFoundError, HfHubHTTPError, URLError) as error:
-        reason = str(error).strip().splitlines()[0]
         raise ConnectionError(
-            f"weights of {name} are not on this machine and cannot be fetched ({reason}):"
+            f"weights of {name} are not on this machine and cannot be fetched ({_reason(error)}):"
             " connect to the network, or give a local checkpoint"
         ) from error
+
+
+def _reason(error: Exception) -> str:
+    """The first line of a library's message."""
+    return next(iter(str(error).strip().splitlines()), type(error).__name__).rstrip(".:")
 
 
 def _commit(path: Path) -> str:
