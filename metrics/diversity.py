@@ -187,7 +187,9 @@ def _interval(
 ) -> tuple[float, float]:
     tail = 50 * (1 - CONFIDENCE)
     low, high = np.percentile(replicates, (tail, 100 - tail)) - np.mean(replicates)
-    return max(least, estimate + float(low)), min(most, estimate + float(high))
+    # Replicates that are all equal may differ from their mean by a rounding error.
+    below, above = min(0.0, float(low)), max(0.0, float(high))
+    return max(least, estimate + below), min(most, estimate + above)
 
 
 def _distances(old: Sequence[str], new: Sequence[str]) -> list[list[int]]:

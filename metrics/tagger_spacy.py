@@ -64,7 +64,7 @@ def _load(argument: str) -> tuple[Language, str]:
             _prefer_first_rule(pipeline)
             return pipeline, name
     raise UserError(
-        f"spaCy has no model {' or '.join(names) or argument!r}: run `python -m spacy download"
+        f"spaCy has no model {' or '.join(map(repr, names)) or repr(argument)}: run `python -m spacy download"
         " en_core_web_sm` or pip install 'trident-vlm[paper]'"
     )
 
