@@ -7,10 +7,6 @@ from typing import Any
 
 from benchmark.errors import UserError
 
-PUBLISHED_REPOSITORY = "stabilityai/TripoSR"
-PUBLISHED_SHA256 = "429e2c6b22a0923967459de24d67f05962b235f79cde6b032aa7ed2ffcd970ee"
-"""Of the published `model.ckpt`: 549 float32 tensors, 419,275,628 numbers, 1,677,246,742 bytes."""
-
 PUBLISHED: Mapping[str, Any] = {
     "cond_image_size": 512,
     "image_tokenizer_cls": "tsr.models.tokenizers.image.DINOSingleImageTokenizer",

@@ -40,19 +40,15 @@ class Vit(nn.Module):
         super().__init__()
         width = config.hidden_size
         self.embeddings = VitEmbeddings(config, position)
-        blocks = [VitBlock(config) for _ in range(config.num_hidden_layers)]
-        self.encoder = nn.ModuleDict({"layer": nn.ModuleList(blocks)})
+        self.encoder = VitEncoder(config)
         self.layernorm = nn.LayerNorm(width, eps=config.layer_norm_eps)
         # In the checkpoint, though nothing reads its output.
-        self.pooler = nn.ModuleDict({"dense": nn.Linear(width, width)})
+        self.pooler = Dense(width, width)
 
     def forward(self, pixels: Tensor) -> Tensor:
         """Tokens (B, 1 + patches, hidden) of normalised pixels (B, 3, H, W)."""
-        tokens = self.embeddings(pixels)
-        for block in self.encoder["layer"].children():
-            tokens = block(tokens)
-        normed: Tensor = self.layernorm(tokens)
-        return normed
+        tokens: Tensor = self.layernorm(self.encoder(self.embeddings(pixels)))
+        return tokens
 
 
 class VitEmbeddings(nn.Module):
@@ -98,35 +94,82 @@ class VitEmbeddings(nn.Module):
         return torch.cat([first, patches], dim=1) + self.positions(side)
 
 
+class VitEncoder(nn.Module):
+    """All blocks, one after the other."""
+
+    def __init__(self, config: VitConfig) -> None:
+        super().__init__()
+        self.layer = nn.ModuleList(VitBlock(config) for _ in range(config.num_hidden_layers))
+
+    def forward(self, tokens: Tensor) -> Tensor:
+        """Tokens (B, n, hidden) to tokens."""
+        for block in self.layer:
+            tokens = block(tokens)
+        return tokens
+
+
 class VitBlock(nn.Module):
     """Self-attention and an MLP with exact GELU, each after a norm and added to its input."""
 
     def __init__(self, config: VitConfig) -> None:
         super().__init__()
         width, inner = config.hidden_size, config.intermediate_size
-        self.heads = config.num_attention_heads
-        projections = {name: nn.Linear(width, width) for name in ("query", "key", "value")}
-        self.attention = nn.ModuleDict(
-            {
-                "attention": nn.ModuleDict(projections),
-                "output": nn.ModuleDict({"dense": nn.Linear(width, width)}),
-            }
-        )
-        self.intermediate = nn.ModuleDict({"dense": nn.Linear(width, inner)})
-        self.output = nn.ModuleDict({"dense": nn.Linear(inner, width)})
+        self.attention = VitAttention(width, config.num_attention_heads)
+        self.intermediate = Dense(width, inner)
+        self.output = Dense(inner, width)
         self.layernorm_before = nn.LayerNorm(width, eps=config.layer_norm_eps)
         self.layernorm_after = nn.LayerNorm(width, eps=config.layer_norm_eps)
 
     def forward(self, tokens: Tensor) -> Tensor:
         """Tokens (B, n, hidden) to tokens."""
-        normed = self.layernorm_before(tokens)
-        projections = dict(self.attention["attention"].named_children())
-        query, key, value = (projections[name](normed) for name in ("query", "key", "value"))
-        attended = attention(query, key, value, self.heads)
-        tokens = tokens + dict(self.attention["output"].named_children())["dense"](attended)
-        hidden = F.gelu(self.intermediate["dense"](self.layernorm_after(tokens)))
-        added: Tensor = tokens + self.output["dense"](hidden)
+        tokens = tokens + self.attention(self.layernorm_before(tokens))
+        hidden = F.gelu(self.intermediate(self.layernorm_after(tokens)))
+        added: Tensor = tokens + self.output(hidden)
         return added
+
+
+class VitAttention(nn.Module):
+    """Multi-head self-attention with biases, and its output projection."""
+
+    def __init__(self, width: int, heads: int) -> None:
+        super().__init__()
+        self.attention = VitSelfAttention(width, heads)
+        self.output = Dense(width, width)
+
+    def forward(self, tokens: Tensor) -> Tensor:
+        """Tokens (B, n, hidden) to tokens."""
+        attended: Tensor = self.output(self.attention(tokens))
+        return attended
+
+
+class VitSelfAttention(nn.Module):
+    """The three projections and what they attend to."""
+
+    def __init__(self, width: int, heads: int) -> None:
+        super().__init__()
+        self.heads = heads
+        self.query, self.key, self.value = (nn.Linear(width, width) for _ in range(3))
+
+    def forward(self, tokens: Tensor) -> Tensor:
+        """Tokens (B, n, hidden) to tokens."""
+        projected = (self.query(tokens), self.key(tokens), self.value(tokens))
+        query, key, value = (split(x, self.heads) for x in projected)
+        # In the released order of operations, not fused: this reproduces its tokens to the last bit.
+        scores = query @ key.transpose(-1, -2) / math.sqrt(query.shape[-1])
+        return joined(scores.softmax(dim=-1) @ value)
+
+
+class Dense(nn.Module):
+    """A linear layer, one level down in the checkpoint's names."""
+
+    def __init__(self, width: int, inner: int) -> None:
+        super().__init__()
+        self.dense = nn.Linear(width, inner)
+
+    def forward(self, tokens: Tensor) -> Tensor:
+        """Tokens (..., width) to (..., inner)."""
+        mapped: Tensor = self.dense(tokens)
+        return mapped
 
 
 class Triplane(nn.Module):
@@ -144,7 +187,7 @@ class Triplane(nn.Module):
     def planes(self, tokens: Tensor) -> Tensor:
         """Tokens (B, C, 3 * size²) as planes (B, 3, C, size, size)."""
         side = self.embeddings.shape[-1]
-        return tokens.unflatten(2, (3, side, side)).transpose(1, 2)
+        return tokens.reshape(len(tokens), -1, 3, side, side).transpose(1, 2)
 
 
 class Backbone(nn.Module):
@@ -204,8 +247,9 @@ class Attention(nn.Module):
 
     def forward(self, tokens: Tensor, context: Tensor) -> Tensor:
         """Tokens (B, n, width) to the context (B, m, context_width), to tokens."""
-        key, value = self.to_k(context), self.to_v(context)
-        attended: Tensor = self.to_out(attention(self.to_q(tokens), key, value, self.heads))
+        projected = (self.to_q(tokens), self.to_k(context), self.to_v(context))
+        query, key, value = (split(x, self.heads) for x in projected)
+        attended: Tensor = self.to_out(joined(F.scaled_dot_product_attention(query, key, value)))
         return attended
 
 
@@ -233,7 +277,7 @@ class PlaneUpsampler(nn.Module):
     def forward(self, planes: Tensor) -> Tensor:
         """Planes (B, 3, C, s, s) to (B, 3, plane_channels, 2 s, 2 s)."""
         upsampled: Tensor = self.upsample(planes.flatten(0, 1))
-        return upsampled.unflatten(0, (-1, 3))
+        return upsampled.reshape(-1, 3, *upsampled.shape[1:])
 
 
 class Decoder(nn.Module):
@@ -252,7 +296,11 @@ class Decoder(nn.Module):
         return raw
 
 
-def attention(query: Tensor, key: Tensor, value: Tensor, heads: int) -> Tensor:
-    """Scaled dot-product attention (B, n, width) over `heads` equal slices of the width."""
-    query, key, value = (x.unflatten(-1, (heads, -1)).transpose(1, 2) for x in (query, key, value))
-    return F.scaled_dot_product_attention(query, key, value).transpose(1, 2).flatten(2)
+def split(tokens: Tensor, heads: int) -> Tensor:
+    """Tokens (B, n, width) as (B, heads, n, width / heads)."""
+    return tokens.reshape(*tokens.shape[:2], heads, -1).transpose(1, 2)
+
+
+def joined(tokens: Tensor) -> Tensor:
+    """Tokens (B, heads, n, d) as (B, n, heads * d)."""
+    return tokens.transpose(1, 2).flatten(2)
