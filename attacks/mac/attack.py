@@ -80,6 +80,7 @@ class MAC:
         if self._sequential and self._n > 1:
             self._prompts.fill(GENERAL, "", modality="", max_distance=0, previous=("",))
         self._max_distance = _max_distance(run)
+        self._in_toybox = run.dataset.info.id == "toybox"
         self._tagger: Tagger | None = None
         tagger = str(settings.get("tagger", "toybox"))
         if self._specific and tagger != "toybox":
@@ -100,7 +101,7 @@ class MAC:
                 prompt = self._prompt(sample, operation, captions)
                 replies = yield Complete(_WRITER, (prompt,), (seed,), self._sampling)
                 captions += (self._parse(cast("list[str]", replies)[0]),)
-                scored = yield Score((_candidate(sample, operation, captions[-1], j),))
+                scored = yield Score((self._candidate(sample, operation, captions[-1], j),))
                 if not scored:
                     break
                 feedback += cast("list[Feedback]", scored)
@@ -109,7 +110,9 @@ class MAC:
             replies = yield Complete(_WRITER, prompts, seeds, self._sampling)
             captions = tuple(map(self._parse, cast("list[str]", replies)))
             scored = yield Score(
-                tuple(_candidate(sample, operation, text, j) for j, text in enumerate(captions))
+                tuple(
+                    self._candidate(sample, operation, text, j) for j, text in enumerate(captions)
+                )
             )
             feedback += cast("list[Feedback]", scored)
         return _pick(feedback, rng)
@@ -141,6 +144,16 @@ class MAC:
             previous=previous,
         )
 
+    def _candidate(self, sample: Sample, operation: str | None, text: str, index: int) -> Candidate:
+        """A caption with what changed, which outside the embedded world can seldom be told."""
+        perturbation: dict[str, JSON] = {"candidate": index}
+        if operation is not None:
+            perturbation["operation"] = operation
+        before, after = grammar.parse(sample.text), grammar.parse(text)
+        if before is not None and (after is not None or self._in_toybox):
+            perturbation["operation_found"] = operations.operation_of(before, after)
+        return Candidate(text=text, perturbation=perturbation)
+
 
 def tagger_offers(counts: Mapping[str, int]) -> list[str]:
     """The operations that a caption offers, from how often it has each part of speech."""
@@ -168,16 +181,6 @@ def released_types(pos_stats: Iterable[Mapping[str, int]], seed: int = 1234) -> 
     """The operations that the released code draws for captions in file order, from one seed."""
     draw = random.Random(seed)
     return [draw.choice(tagger_offers(counts)) for counts in pos_stats]
-
-
-def _candidate(sample: Sample, operation: str | None, text: str, index: int) -> Candidate:
-    perturbation: dict[str, JSON] = {"candidate": index}
-    if operation is not None:
-        perturbation["operation"] = operation
-    before, after = grammar.parse(sample.text), grammar.parse(text)
-    if before is not None and (after is not None or sample.scene is not None):
-        perturbation["operation_found"] = operations.operation_of(before, after)
-    return Candidate(text=text, perturbation=perturbation)
 
 
 def _pick(feedback: Sequence[Feedback], rng: np.random.Generator) -> int | None:

@@ -20,10 +20,9 @@ SAMPLE = Sample("1", "a red ball and a blue dog on the grass")
 class Words:
     """A data set of which only the mean caption length is asked."""
 
-    info = ModelInfo("words")
-
-    def __init__(self, mean_words: float) -> None:
+    def __init__(self, mean_words: float, name: str) -> None:
         self.mean_words = mean_words
+        self.info = ModelInfo(name)
 
     def __iter__(self) -> Any:
         return iter(())
@@ -39,9 +38,9 @@ class Letters:
 
 
 class Context:
-    def __init__(self, mean_words: float = 10.431, **settings: Any) -> None:
+    def __init__(self, mean_words: float = 10.431, dataset: str = "words", **settings: Any) -> None:
         self.settings: Mapping[str, Any] = settings
-        self.dataset: Dataset = Words(mean_words)
+        self.dataset: Dataset = Words(mean_words, dataset)
         self.seed = 0
 
     def model(self, kind: str, spec: str) -> Any:
@@ -167,8 +166,8 @@ def test_a_candidate_says_what_changed() -> None:
 
 
 def test_in_the_embedded_world_a_text_that_is_no_caption_is_malformed() -> None:
-    sample = Sample("1", SAMPLE.text, scene=object())
-    _, tried, _ = play(mac(candidates=1).search(sample, rng()), ["gibberish"])
+    attack = MAC(Context(dataset="toybox", prompts="mini", candidates=1))
+    _, tried, _ = play(attack.search(SAMPLE, rng()), ["gibberish"])
     assert tried[0].perturbation["operation_found"] == "malformed"
 
 
