@@ -22,23 +22,33 @@ from benchmark.types import (
     Role,
     Sample,
     Sampling,
+    Submission,
     Trial,
 )
 
 Embeddings = npt.NDArray[np.float32]
 """Unit vectors, shape (n, width)."""
 
-Search = Generator[Request, Reply, int | None]
+Search = Generator[Request, Reply, Submission | int | None]
 """Yields requests, receives replies; returns the index of the candidate submitted, or None for the
-harness's own pick: the fittest success, or else the fittest candidate."""
+harness's own pick: the fittest success, or else the fittest candidate. A `Submission` says more."""
 
 
 class Attack(Protocol):
     """A procedure that perturbs one sample. It never sees a model: it asks, and the scheduler answers.
 
-    Built as `factory(run)` from a `RunContext`.
-    May also have `tools`, the settings that name its tools; `sees_scene = True`, without which a
-    sample's `scene` is None for it; `describe()`, plain data about it for run.json.
+    Built as `factory(run)` from a `RunContext`. May also have:
+
+    - `tools`, the settings that name its tools;
+    - `sees_scene = True`, without which a sample's `scene` is None for it;
+    - `describe()`, plain data about it for run.json;
+    - `options(sample) -> Sequence[str]`: the texts that each picture of this sample is compared
+      with, the true one first. Its score is the first one's (`Trial.option_scores` has all);
+    - `question(sample) -> str | None`: what a target that is an `Answerer` is asked about each
+      picture (`Trial.output`), with the `Sampling` in `answering` if there is one;
+    - `report(sample, found, rng) -> Search`: runs after the search and measures what it found
+      (`Submission.found`). It sees the scene, scores with the purpose "report" only, submits no
+      candidate; its `found` and `pictures` are added to the search's.
     """
 
     name: str
@@ -80,6 +90,19 @@ class PairScorer(Protocol):
 
 
 @runtime_checkable
+class Answerer(Protocol):
+    """A target that is asked about a picture and answers in words. It may be a scorer as well."""
+
+    info: ModelInfo
+
+    def answer(
+        self, images: Sequence[Pixels], prompts: Sequence[str], sampling: Sampling
+    ) -> list[str]:
+        """One answer for each (picture, prompt). The same question gets the same answer."""
+        ...
+
+
+@runtime_checkable
 class LanguageModel(Protocol):
     """A tool that answers prompts. The same (prompt, seed, sampling) gives the same reply."""
 
@@ -89,6 +112,20 @@ class LanguageModel(Protocol):
         self, prompts: Sequence[str], seeds: Sequence[int], sampling: Sampling
     ) -> list[str]:
         """One reply for each prompt."""
+        ...
+
+
+@runtime_checkable
+class Adviser(Protocol):
+    """A tool of any other kind, such as a model of naturalness, or one that paints from a text."""
+
+    info: ModelInfo
+
+    def ask(self, items: Sequence[Any]) -> list[Any]:
+        """One answer for each item, which must not depend on the company it is asked in.
+
+        Any number of items may come at once; the harness neither fills batches up nor caches.
+        """
         ...
 
 

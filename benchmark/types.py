@@ -4,9 +4,9 @@ Words are used as in the glossary of the README: a *candidate* is a perturbed in
 *verdict* is one criterion's boolean, a *query* is one candidate scored for a sample.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, Protocol, TypeAlias
+from typing import Any, Literal, Protocol, TypeAlias, get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -22,6 +22,9 @@ Role = Literal["criterion", "constraint", "observation"]
 """criterion: the target is fooled. constraint: the perturbation is valid. observation: only reported."""
 
 Status = Literal["success", "failure", "skipped", "error"]
+
+Purpose = Literal["search", "report"]
+"""search: counts as a query and may be picked. report: measured and judged only, beside the budget."""
 
 SCORE_EPSILON = 1e-6
 """Scores closer than this are a tie: float kernels give last digits that depend on a batch's shape."""
@@ -89,24 +92,46 @@ class Complete:
 
     def __post_init__(self) -> None:
         if len(self.prompts) != len(self.seeds):
-            raise ValueError(f"{len(self.prompts)} prompts need as many seeds, not {len(self.seeds)}")
+            raise ValueError(
+                f"{len(self.prompts)} prompts need as many seeds, not {len(self.seeds)}"
+            )
+
+
+@dataclass(frozen=True, slots=True)
+class Ask:
+    """Ask the tool `tool` about items of its own kind: one answer for each. Costs no query."""
+
+    tool: str
+    items: tuple[Any, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Score:
-    """Ask the target about candidates. Each one counts as a query."""
+    """Ask the target about candidates.
+
+    With the purpose "search" each one counts as a query, however many texts it is compared with.
+    With "report" candidates are scored and judged all the same, but they cost nothing, are never
+    cut by the budget and never picked. A search that has asked for a report may only ask for more
+    of it: what comes free must not steer what is counted.
+    """
 
     candidates: tuple[Candidate, ...]
+    purpose: Purpose = "search"
+
+    def __post_init__(self) -> None:
+        if self.purpose not in get_args(Purpose):
+            raise ValueError(f"purpose {self.purpose!r} is unknown: give 'search' or 'report'")
 
 
-Request: TypeAlias = Complete | Score
+Request: TypeAlias = Complete | Ask | Score
 
 
 @dataclass(frozen=True, slots=True)
 class Feedback:
     """What an attack is told of one candidate; None is what the threat model hides.
 
-    `index` counts the sample's candidates from 0, over all its Score requests.
+    `index` counts the sample's candidates from 0, over all its Score requests. `option_scores` are
+    the scores of the attack's options, empty if it offers none or they are hidden.
     """
 
     index: int
@@ -115,13 +140,29 @@ class Feedback:
     fitness: float | None = None
     verdicts: Mapping[str, bool | None] | None = None
     output: str | None = None
+    option_scores: tuple[float, ...] = ()
 
 
-Reply: TypeAlias = list[str] | list[Feedback]
-"""list[str] answers a Complete (one text a prompt), list[Feedback] a Score (one a candidate).
+Reply: TypeAlias = list[str] | list[Feedback] | list[Any]
+"""list[str] answers a Complete (one text a prompt), list[Feedback] a Score (one a candidate), a list
+of whatever the tool gives an Ask (one answer an item).
 
 A Score that exceeds the query budget is cut: fewer feedbacks than candidates come back.
 """
+
+
+@dataclass(frozen=True, slots=True)
+class Submission:
+    """What a search ends with, where an index alone says too little.
+
+    `index` is the candidate submitted, None for the harness's own pick. `found` is what was found
+    beyond one candidate (the distribution it was drawn from), kept in the record. `pictures` are
+    kept as artefacts under their names; "image" is the name of the picked candidate's picture.
+    """
+
+    index: int | None = None
+    found: Mapping[str, JSON] = field(default_factory=dict)
+    pictures: Mapping[str, Pixels] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,12 +179,21 @@ class ThreatModel:
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """One candidate as criteria see it: the sample, what was tried, and the target's two scores."""
+    """One candidate as criteria see it: the sample, what was tried, and what the target made of it.
+
+    Where the attack offers options, `option_scores` hold the score of each, the true one first, and
+    `score` is the first of them; else they are empty. `output` is what the target said, None if it
+    was not asked. All that begins with `clean_` is the same of the unperturbed sample.
+    """
 
     sample: Sample
     candidate: Candidate
     clean_score: float | None
     score: float | None
+    clean_option_scores: tuple[float, ...] = ()
+    option_scores: tuple[float, ...] = ()
+    clean_output: str | None = None
+    output: str | None = None
 
     @property
     def text(self) -> str:
@@ -188,9 +238,15 @@ class Measure:
 class Record:
     """One sample's line in records.jsonl.
 
-    `verdicts`, `fitness`, `score`, `text` and `perturbation` are those of the candidate that was
+    `verdicts`, `fitness`, `score`, `output` and `perturbation` are those of the candidate that was
     picked; all are None or empty when the sample was skipped or ended in an error.
     `queries_to_success` counts up to and including the first success.
+
+    `artifacts` name pictures by digest: "image" is the picked candidate's, others are the attack's.
+    `found` is what the attack found beyond one candidate. `conditions` sum up the candidates by
+    their perturbation's "condition": "n" of them, how many "fooled" the target (criteria only), how
+    many of these are "valid" (constraints too), mean "score" and "fitness", None if unknown. The
+    condition "clean" is the unperturbed picture.
     """
 
     id: str
@@ -211,11 +267,18 @@ class Record:
     artifacts: Mapping[str, str] = field(default_factory=dict)
     seconds: float = 0.0
     error: str | None = None
+    clean_output: str | None = None
+    output: str | None = None
+    found: Mapping[str, JSON] = field(default_factory=dict)
+    conditions: Mapping[str, Mapping[str, JSON]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
 class TraceEntry:
-    """One line of trace.jsonl: a candidate, in the order in which it was tried."""
+    """One line of trace.jsonl: a candidate, in the order in which it was tried.
+
+    Those of the purpose "report" are not among the record's queries.
+    """
 
     id: str
     index: int
@@ -224,3 +287,6 @@ class TraceEntry:
     verdicts: Mapping[str, bool | None]
     score: float | None
     success: bool
+    purpose: Purpose = "search"
+    option_scores: Sequence[float] = field(default_factory=list)
+    output: str | None = None
