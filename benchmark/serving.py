@@ -4,53 +4,51 @@ Float kernels give last digits that depend on a batch's shape, so every batch of
 exactly `batch_size` rows by repeating its last one, and scores are rounded to `SCORE_DIGITS`.
 """
 
-import struct
-from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
-from typing import Generic, TypeVar
+from itertools import islice
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
-from benchmark.cache import Cache, call_key, is_identified, pixels_digest
+from benchmark.cache import Cache, pixels_digest
 from benchmark.errors import UserError
-from benchmark.protocols import DualEncoder, LanguageModel, PairScorer
-from benchmark.types import JSON, SCORE_DIGITS, ModelInfo, Pixels, Sampling
-
-REMEMBERED = 16384
-"""Values kept in memory for each kind of call; older ones are left to the cache on disk."""
+from benchmark.memo import NUMBER, REMEMBERED, TEXT, VECTOR, Codec, Counts, Memo, Vector
+from benchmark.protocols import Adviser, Answerer, DualEncoder, LanguageModel, PairScorer
+from benchmark.types import SCORE_DIGITS, ModelInfo, Pixels, Sampling
 
 UNIT_TOLERANCE = 1e-2
 """How far an embedding's length may be from 1: wide enough for half precision."""
 
-V = TypeVar("V")
+ANSWERING = Sampling(temperature=0.0, top_p=1.0, max_new_tokens=64)
+"""How a target answers where the attack does not say: greedily, as no seed is given."""
+
 T = TypeVar("T")
-Vector = npt.NDArray[np.float32]
+
+_PAIRS_A_PRODUCT = 4096
+"""Bounds the memory that cosines of many pictures with many options take."""
 
 
-@dataclass(slots=True)
-class Counts:
-    """Calls of one model: logical ones and physical ones.
+@dataclass(frozen=True, slots=True)
+class View:
+    """What a target is shown at once: a picture, the texts to compare it with, and a question."""
 
-    `asked` are the scores or replies that were wanted; the others are what was really computed and
-    what the cache on disk had.
-    """
+    pixels: Pixels
+    texts: tuple[str, ...]
+    question: str | None = None
 
-    asked: int = 0
-    images_encoded: int = 0
-    texts_encoded: int = 0
-    pairs_scored: int = 0
-    replies_generated: int = 0
-    cache_hits: int = 0
 
-    def to_json(self) -> dict[str, int]:
-        """Plain data for run.json."""
-        return asdict(self)
+@dataclass(frozen=True, slots=True)
+class Sight:
+    """What a target made of a `View`: one score a text (none if it gives no scores), its answer."""
+
+    scores: tuple[float, ...]
+    output: str | None = None
 
 
 class Target:
-    """The model that a result is about, asked for matching scores of (picture, text) pairs."""
+    """The model that a result is about, asked for matching scores and for answers."""
 
     def __init__(
         self,
@@ -60,62 +58,136 @@ class Target:
         *,
         remembered: int = REMEMBERED,
     ) -> None:
-        """Wrap `model`, a `DualEncoder` or a `PairScorer`.
+        """Wrap `model`, a `DualEncoder`, a `PairScorer` or an `Answerer`, which may also be a scorer.
 
         Raises:
-            UserError: `model` is neither.
+            UserError: `model` is none of them.
         """
         self.counts = Counts()
         self.info: ModelInfo
-        self._score: Callable[[Sequence[tuple[Pixels, str]]], npt.NDArray[np.float64]]
+        self._score: Callable[[Sequence[tuple[Pixels, str]]], npt.NDArray[np.float64]] | None = None
+        self._answerer = model if isinstance(model, Answerer) else None
+
+        def memo(info: ModelInfo, codec: Codec[T]) -> Memo[T]:
+            return Memo(info, cache, batch_size, remembered, self.counts, codec)
+
         if isinstance(model, DualEncoder):
             self.info = model.info
-            self._images: _Memo[Vector] = _Memo(
-                model.info, cache, batch_size, remembered, self.counts, _VECTOR
-            )
-            self._texts: _Memo[Vector] = _Memo(
-                model.info, cache, batch_size, remembered, self.counts, _VECTOR
-            )
+            self._images: Memo[Vector] = memo(model.info, VECTOR)
+            self._texts: Memo[Vector] = memo(model.info, VECTOR)
             self._encoder = model
             self._score = self._cosines
         elif isinstance(model, PairScorer):
             self.info = model.info
-            self._pairs: _Memo[float] = _Memo(
-                model.info, cache, batch_size, remembered, self.counts, _NUMBER
-            )
+            self._pairs: Memo[float] = memo(model.info, NUMBER)
             self._matcher = model
             self._score = self._matches
-        else:
+        elif self._answerer is None:
             raise UserError(
-                f"{type(model).__name__} cannot be a target: it needs `info` and either "
-                "encode_images and encode_texts (DualEncoder) or match (PairScorer)"
+                f"{type(model).__name__} cannot be a target: it needs `info` and "
+                "encode_images and encode_texts (DualEncoder), match (PairScorer) "
+                "or answer (Answerer)"
             )
+        if self._answerer is not None:
+            self.info = self._answerer.info
+            self._answers: Memo[str] = memo(self.info, TEXT)
+
+    @property
+    def gives_scores(self) -> bool:
+        """Whether it scores pictures and texts."""
+        return self._score is not None
+
+    @property
+    def answers(self) -> bool:
+        """Whether it can be asked questions."""
+        return self._answerer is not None
+
+    def look(self, views: Sequence[View], answering: Sampling = ANSWERING) -> list[Sight]:
+        """Score and answer all `views`; what the model cannot give is left out.
+
+        Raises:
+            ValueError: A picture is not 8-bit RGB, or the model returned what is no score or answer.
+        """
+        outputs: dict[int, str] = {}
+        if self.answers:
+            asked = [(n, view) for n, view in enumerate(views) if view.question is not None]
+            questions = [(view.pixels, view.question or "") for _, view in asked]
+            answers = self.answer(questions, answering)
+            outputs = {n: answer for (n, _), answer in zip(asked, answers, strict=True)}
+        scores: list[float] = []
+        if self.gives_scores:
+            scores = self.score([(view.pixels, text) for view in views for text in view.texts])
+        rest = iter(scores)
+        return [
+            Sight(tuple(islice(rest, len(view.texts))), outputs.get(n))
+            for n, view in enumerate(views)
+        ]
 
     def score(self, pairs: Sequence[tuple[Pixels, str]]) -> list[float]:
         """How well each text matches its picture, higher = better, to `SCORE_DIGITS` digits.
 
         Raises:
-            ValueError: A picture is not 8-bit RGB, or the model returned what is not a score.
+            ValueError: A picture is not 8-bit RGB, or the model gives no scores or returned what is
+                no score.
         """
         if not pairs:
             return []
+        if self._score is None:
+            raise ValueError(f"target {self.info.id} only answers questions: it gives no scores")
         scores = self._score(pairs)
         self.counts.asked += len(pairs)
         return [round(float(score), SCORE_DIGITS) for score in scores]
 
+    def answer(
+        self, questions: Sequence[tuple[Pixels, str]], sampling: Sampling = ANSWERING
+    ) -> list[str]:
+        """What the model says to each question about a picture.
+
+        Raises:
+            ValueError: A picture is not 8-bit RGB, or the model gives no answers or returned
+                something else than one text a question.
+        """
+        if not questions:
+            return []
+        if self._answerer is None:
+            raise ValueError(f"target {self.info.id} gives scores: it cannot answer questions")
+        answers = self._answers.fetch(
+            [
+                self._answers.key("answer", digest, question, asdict(sampling))
+                for digest, (_, question) in zip(_digests(questions), questions, strict=True)
+            ],
+            lambda rows: self._say([questions[row] for row in rows], sampling),
+            "replies_generated",
+        )
+        self.counts.asked += len(questions)
+        return answers
+
     def _cosines(self, pairs: Sequence[tuple[Pixels, str]]) -> npt.NDArray[np.float64]:
+        # Options compare every picture with the same few texts: each of both is looked up once.
+        digests = _digests(pairs)
+        pictures = {digest: pixels for digest, (pixels, _) in zip(digests, pairs, strict=True)}
+        shown = list(pictures.values())
+        texts = list(dict.fromkeys(text for _, text in pairs))
         images = self._images.fetch(
-            [self._images.key("image", digest) for digest in _digests(pairs)],
-            lambda rows: self._embed_images([pairs[row][0] for row in rows]),
+            [self._images.key("image", digest) for digest in pictures],
+            lambda rows: self._embed_images([shown[row] for row in rows]),
             "images_encoded",
         )
-        texts = self._texts.fetch(
-            [self._texts.key("text", text) for _, text in pairs],
-            lambda rows: self._embed_texts([pairs[row][1] for row in rows]),
+        words = self._texts.fetch(
+            [self._texts.key("text", text) for text in texts],
+            lambda rows: self._embed_texts([texts[row] for row in rows]),
             "texts_encoded",
         )
-        left, right = np.stack(images).astype(np.float64), np.stack(texts).astype(np.float64)
-        return np.asarray(np.einsum("ij,ij->i", left, right))
+        image_row = {digest: row for row, digest in enumerate(pictures)}
+        text_row = {text: row for row, text in enumerate(texts)}
+        left, right = np.stack(images).astype(np.float64), np.stack(words).astype(np.float64)
+        rows = np.array([image_row[digest] for digest in digests])
+        columns = np.array([text_row[text] for _, text in pairs])
+        cosines = np.empty(len(pairs))
+        for start in range(0, len(pairs), _PAIRS_A_PRODUCT):
+            part = slice(start, start + _PAIRS_A_PRODUCT)
+            cosines[part] = np.einsum("ij,ij->i", left[rows[part]], right[columns[part]])
+        return cosines
 
     def _matches(self, pairs: Sequence[tuple[Pixels, str]]) -> npt.NDArray[np.float64]:
         scores = self._pairs.fetch(
@@ -166,13 +238,19 @@ class Target:
         # What the cache gives back must not differ from what was computed.
         return [float(np.float32(score)) for score in scores]
 
+    def _say(self, questions: Sequence[tuple[Pixels, str]], sampling: Sampling) -> list[str]:
+        assert self._answerer is not None
+        images, prompts = [image for image, _ in questions], [prompt for _, prompt in questions]
+        answers = self._answerer.answer(images, prompts, sampling)
+        return _texts(answers, len(prompts), f"target {self.info.id}: answer", "questions")
+
 
 class Tool:
-    """A language model that attacks may ask, by name, through `Complete`."""
+    """A model that attacks may ask, by name: through `Complete`, through `Ask`, or both."""
 
     def __init__(
         self,
-        model: LanguageModel,
+        model: LanguageModel | Adviser,
         cache: Cache | None = None,
         batch_size: int = 64,
         *,
@@ -181,19 +259,18 @@ class Tool:
         """Wrap `model`.
 
         Raises:
-            UserError: `model` cannot complete prompts.
+            UserError: `model` can neither complete prompts nor be asked.
         """
-        if not isinstance(model, LanguageModel):
+        if not isinstance(model, LanguageModel | Adviser):
             raise UserError(
                 f"{type(model).__name__} cannot be a tool: it needs `info` and complete"
-                "(prompts, seeds, sampling)"
+                "(prompts, seeds, sampling) or ask(items)"
             )
         self.counts = Counts()
         self.info = model.info
         self._model = model
-        self._replies: _Memo[str] = _Memo(
-            model.info, cache, batch_size, remembered, self.counts, _TEXT
-        )
+        self._batch_size = batch_size
+        self._replies = Memo(model.info, cache, batch_size, remembered, self.counts, TEXT)
 
     def complete(
         self, prompts: Sequence[str], seeds: Sequence[int], sampling: Sampling
@@ -201,113 +278,63 @@ class Tool:
         """One reply for each prompt; the same (prompt, seed, sampling) gives the same reply.
 
         Raises:
-            ValueError: The model returned something else than one text a prompt.
+            ValueError: The model completes no prompts, or returned something else than one text a
+                prompt.
         """
+        if not isinstance(self._model, LanguageModel):
+            raise ValueError(f"tool {self.info.id} completes no prompts: yield Ask for it")
+        model = self._model
         # Greedy decoding draws nothing: replies that differ in the seed only are the same reply.
         drawn = [0] * len(prompts) if sampling.temperature == 0 else list(seeds)
+
+        def generate(rows: Sequence[int]) -> list[str]:
+            replies = model.complete(
+                [prompts[row] for row in rows], [drawn[row] for row in rows], sampling
+            )
+            return _texts(replies, len(rows), f"tool {self.info.id}: complete", "prompts")
+
         replies = self._replies.fetch(
             [
                 self._replies.key("reply", prompt, seed, asdict(sampling))
                 for prompt, seed in zip(prompts, drawn, strict=True)
             ],
-            lambda rows: self._ask(
-                [prompts[row] for row in rows], [drawn[row] for row in rows], sampling
-            ),
+            generate,
             "replies_generated",
         )
         self.counts.asked += len(prompts)
         return replies
 
-    def _ask(self, prompts: Sequence[str], seeds: Sequence[int], sampling: Sampling) -> list[str]:
-        replies = list(self._model.complete(prompts, seeds, sampling))
-        if len(replies) != len(prompts) or not all(isinstance(reply, str) for reply in replies):
-            raise ValueError(
-                f"tool {self.info.id}: complete returned {len(replies)} replies for "
-                f"{len(prompts)} prompts, expected one text for each"
-            )
-        return replies
+    def ask(self, items: Sequence[Any]) -> list[Any]:
+        """One answer for each item, neither remembered nor padded: that is left to the model.
 
-
-@dataclass(frozen=True, slots=True)
-class _Codec(Generic[T]):
-    """How a value is stored in the cache."""
-
-    encode: Callable[[T], bytes]
-    decode: Callable[[bytes], T]
-
-
-_VECTOR: _Codec[Vector] = _Codec(
-    lambda vector: vector.astype("<f4").tobytes(),
-    lambda blob: np.frombuffer(blob, dtype="<f4"),
-)
-_NUMBER: _Codec[float] = _Codec(
-    lambda number: struct.pack("<f", number),
-    lambda blob: float(struct.unpack("<f", blob)[0]),
-)
-_TEXT: _Codec[str] = _Codec(
-    lambda text: text.encode("utf-8", "surrogatepass"),
-    lambda blob: blob.decode("utf-8", "surrogatepass"),
-)
-
-
-class _Memo(Generic[V]):
-    """One kind of call of one model: least recently used values in memory, the cache behind."""
-
-    def __init__(
-        self,
-        info: ModelInfo,
-        cache: Cache | None,
-        batch_size: int,
-        remembered: int,
-        counts: Counts,
-        codec: _Codec[V],
-    ) -> None:
-        if batch_size < 1:
-            raise UserError(f"batch size {batch_size} is too small: give 1 or more")
-        self._info = info
-        self._cache = cache if is_identified(info) else None
-        self._batch_size = batch_size
-        self._remembered = remembered
-        self._counts = counts
-        self._codec = codec
-        self._recent: OrderedDict[str, V] = OrderedDict()
-
-    def key(self, kind: str, *parts: JSON) -> str:
-        return call_key(kind, self._info, *parts)
-
-    def fetch(
-        self, keys: Sequence[str], compute: Callable[[Sequence[int]], list[V]], counted: str
-    ) -> list[V]:
-        """The value of each key. `compute` makes those of some positions, `batch_size` at a time.
-
-        `counted` names the count to raise by what was computed, padding not included.
+        Raises:
+            ValueError: The model takes no items, or returned another number of answers.
         """
-        position = {key: index for index, key in reversed(list(enumerate(keys)))}
-        found = {key: self._recent[key] for key in position if key in self._recent}
-        missing = [key for key in position if key not in found]
-        if self._cache is not None and missing:
-            for key, blob in self._cache.get_many(missing).items():
-                found[key] = self._codec.decode(blob)
-                self._counts.cache_hits += 1
-            missing = [key for key in missing if key not in found]
-        missing.sort(key=position.__getitem__)
-        for start in range(0, len(missing), self._batch_size):
-            batch = missing[start : start + self._batch_size]
-            rows = [position[key] for key in batch]
-            padding = [rows[-1]] * (self._batch_size - len(rows))
-            values = dict(zip(batch, compute(rows + padding), strict=False))
-            setattr(self._counts, counted, getattr(self._counts, counted) + len(batch))
-            if self._cache is not None:
-                self._cache.put_many(
-                    {key: self._codec.encode(value) for key, value in values.items()}
+        if not isinstance(self._model, Adviser):
+            raise ValueError(f"tool {self.info.id} has no ask(items): yield Complete for it")
+        answers: list[Any] = []
+        for start in range(0, len(items), self._batch_size):
+            batch = list(items[start : start + self._batch_size])
+            given = list(self._model.ask(batch))
+            if len(given) != len(batch):
+                raise ValueError(
+                    f"tool {self.info.id}: ask returned {len(given)} answers for "
+                    f"{len(batch)} items, expected one for each"
                 )
-            found.update(values)
-        for key, value in found.items():
-            self._recent[key] = value
-            self._recent.move_to_end(key)
-        while len(self._recent) > self._remembered:
-            self._recent.popitem(last=False)
-        return [found[key] for key in keys]
+            self.counts.replies_generated += len(batch)
+            answers += given
+        self.counts.asked += len(items)
+        return answers
+
+
+def _texts(replies: Sequence[str], n: int, who: str, asked: str) -> list[str]:
+    """A model's replies, checked to be one text for each of `n` things `asked`."""
+    replies = list(replies)
+    if len(replies) != n or not all(isinstance(reply, str) for reply in replies):
+        raise ValueError(
+            f"{who} returned {len(replies)} replies for {n} {asked}, expected one text for each"
+        )
+    return replies
 
 
 def _digests(pairs: Sequence[tuple[Pixels, str]]) -> list[str]:
