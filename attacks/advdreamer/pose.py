@@ -95,12 +95,12 @@ class Bounds:
     @property
     def half(self) -> Floats:
         """A = (Theta_max - Theta_min) / 2 (eq. 8, which prints it with the sign turned round)."""
-        return (np.array(self.high) - np.array(self.low)) / 2
+        return np.asarray((np.array(self.high) - np.array(self.low)) / 2)
 
     @property
     def middle(self) -> Floats:
         """B = (Theta_max + Theta_min) / 2 (eq. 8, which prints a second A)."""
-        return (np.array(self.high) + np.array(self.low)) / 2
+        return np.asarray((np.array(self.high) + np.array(self.low)) / 2)
 
     def pose(self, z: Sequence[float] | Floats) -> Pose:
         """Theta = A tanh(z) + B (eq. 8)."""
