@@ -14,7 +14,7 @@ from benchmark.types import Pixels, Record, Sample
 
 SHOWN = 8
 _COLUMNS = 4
-_SIDE, _GAP, _LINE = 264, 24, 21
+_SIDE, _GAP, _LINE = 264, 24, 20
 _TEXT_LINES = 4
 _INK, _MUTED, _GOOD, _BAD, _PAPER = "#1c2330", "#6b7484", "#0b7a4b", "#c02637", "#ffffff"
 
@@ -39,18 +39,18 @@ def write_sheet(
     shown = [record for record in chosen.values() if record.id in found]
     if not shown:
         return False
-    rows = -(-len(shown) // _COLUMNS)
-    columns = min(_COLUMNS, len(shown))
-    height = _SIDE + 2 * _TEXT_LINES * _LINE + 3 * _LINE + _GAP
-    sheet = Image.new(
-        "RGB", (columns * (_SIDE + _GAP) + _GAP, rows * height + 3 * _GAP), color=_PAPER
-    )
+    tiles = [_Tile(record, found[record.id]) for record in shown]
+    rows = [tiles[i : i + _COLUMNS] for i in range(0, len(tiles), _COLUMNS)]
+    heights = [max(tile.height for tile in row) + _GAP for row in rows]
+    width = min(_COLUMNS, len(tiles)) * (_SIDE + _GAP) + _GAP
+    sheet = Image.new("RGB", (width, 2 * _GAP + 14 + sum(heights)), color=_PAPER)
     draw = ImageDraw.Draw(sheet)
     draw.text((_GAP, _GAP - 6), title, _INK, _font(20))
-    for i, record in enumerate(shown):
-        x = _GAP + (i % _COLUMNS) * (_SIDE + _GAP)
-        y = 2 * _GAP + 12 + (i // _COLUMNS) * height
-        _tile(sheet, draw, x, y, found[record.id], record)
+    y = 2 * _GAP + 14
+    for row, height in zip(rows, heights, strict=True):
+        for i, tile in enumerate(row):
+            tile.draw(sheet, draw, _GAP + i * (_SIDE + _GAP), y)
+        y += height
     sheet.save(path)
     return True
 
@@ -79,49 +79,61 @@ def _spread(records: Sequence[Record]) -> Iterator[Record]:
     yield from (record for _, record in islice(sorted(turns, key=lambda t: t[0]), SHOWN))
 
 
-def _tile(
-    sheet: Image.Image, draw: ImageDraw.ImageDraw, x: int, y: int, pixels: Pixels, record: Record
-) -> None:
+class _Tile:
+    """A picture with the true caption and the preferred one below it."""
+
+    def __init__(self, record: Record, pixels: Pixels) -> None:
+        known_false = record.verdicts.get("false_of_image") is True
+        label = "preferred, but false" if known_false else "preferred instead"
+        before, after = changed_words(record.text, record.adversarial_text or "")
+        self._picture = _fitted(pixels)
+        self._captions = (
+            ("true", record.clean_score, _lines(before), _GOOD),
+            (label, record.score, _lines(after), _BAD),
+        )
+        self.height = self._picture.height + sum(
+            _LINE * (1 + len(lines)) + 10 for _, _, lines, _ in self._captions
+        )
+
+    def draw(self, sheet: Image.Image, draw: ImageDraw.ImageDraw, x: int, y: int) -> None:
+        sheet.paste(self._picture, (x, y))
+        y += self._picture.height + 8
+        for label, score, lines, colour in self._captions:
+            draw.text((x, y), label, _MUTED, _font(13))
+            if score is not None:
+                draw.text((x + _SIDE, y), f"{score:.4f}", colour, _font(14), anchor="ra")
+            for line in lines:
+                y += _LINE
+                left = float(x)
+                for word, changed in line:
+                    ink, stroke = (colour, 0.4) if changed else (_INK, 0)
+                    draw.text((left, y), word, ink, _font(15), stroke_width=stroke)
+                    left += _font(15).getlength(word + " ")
+            y += _LINE + 8
+
+
+def _fitted(pixels: Pixels) -> Image.Image:
     picture = Image.fromarray(pixels)
-    small = max(picture.size) < _SIDE
-    picture.thumbnail((_SIDE, _SIDE), Image.Resampling.LANCZOS)
-    if small:
-        scale = _SIDE / max(picture.size)
-        size = (round(picture.width * scale), round(picture.height * scale))
-        picture = picture.resize(size, Image.Resampling.BICUBIC)
-    sheet.paste(picture, (x, y))
-    before, after = changed_words(record.text, record.adversarial_text or "")
-    y += _SIDE + 6
-    y = _caption(draw, x, y, "true", record.clean_score, before, _GOOD)
-    _caption(draw, x, y + 4, "preferred, but false", record.score, after, _BAD)
+    scale = _SIDE / max(picture.size)
+    size = (max(1, round(picture.width * scale)), max(1, round(picture.height * scale)))
+    return picture.resize(size, Image.Resampling.BICUBIC)
 
 
-def _caption(
-    draw: ImageDraw.ImageDraw,
-    x: int,
-    y: int,
-    label: str,
-    score: float | None,
-    words: list[tuple[str, bool]],
-    colour: str,
-) -> int:
-    """Draw a label with the score and the words below it, wrapped; returns the y below."""
-    draw.text((x, y), label, _MUTED, _font(13))
-    if score is not None:
-        draw.text((x + _SIDE, y), f"{score:.4f}", colour, _font(14), anchor="ra")
-    y += _LINE - 2
-    left, lines = x, 1
+def _lines(words: list[tuple[str, bool]]) -> list[list[tuple[str, bool]]]:
+    """The words wrapped to the width of a picture; what needs more than four lines is cut."""
+    lines: list[list[tuple[str, bool]]] = [[]]
+    left = 0.0
     for word, changed in words:
-        font = _font(15)
-        width = draw.textlength(word + " ", font)
-        if left + width > x + _SIDE:
-            left, y, lines = x, y + _LINE - 2, lines + 1
-            if lines > _TEXT_LINES:
-                draw.text((left, y - _LINE + 2), "...", _MUTED, font)
+        width = _font(15).getlength(word[:80] + " ")
+        if lines[-1] and left + width > _SIDE:
+            if len(lines) == _TEXT_LINES:
+                lines[-1].append(("...", False))
                 break
-        draw.text((left, y), word, colour if changed else _INK, font, stroke_width=0.4 * changed)
-        left += round(width)
-    return y + _LINE + 4
+            lines.append([])
+            left = 0.0
+        lines[-1].append((word[:80], changed))
+        left += width
+    return lines
 
 
 def _font(size: int) -> ImageFont.FreeTypeFont | ImageFont.ImageFont:

@@ -25,7 +25,7 @@ class SuccessRates:
       among those where it could be given (the flag "undecided=K" counts the others).
     - `total`: successes among decided samples, the attack success rate; `total_all`: among all.
     - `false_of_image`: share of successes whose caption is really false of the picture.
-    - `true_of_image_share_of_cross`: share of crossmodal successes, whatever else they fail, whose
+    - `cross_but_true`: share of crossmodal successes, whatever else they fail, whose
       caption is true of the picture, so that the target was right to like it.
     - `cross_gap`: mean of score - clean score over the successes.
     - `queries_to_success`: median over the successes.
@@ -92,7 +92,7 @@ def _rates(decided: Sequence[Record], part: str = "") -> list[Measure]:
         *(_rate(name, _verdicts(decided, verdict), part) for name, verdict in VERDICTS.items()),
         _rate("total", [record.status == "success" for record in decided], part),
         _rate("false_of_image", _verdicts(successes, "false_of_image"), part),
-        _rate("true_of_image_share_of_cross", true_of_image, part),
+        _rate("cross_but_true", true_of_image, part),
     ]
 
 

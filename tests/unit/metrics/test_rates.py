@@ -68,7 +68,7 @@ def measured(records: list[Record]) -> dict[tuple[str, str], Measure]:
         ("total", 2, 4, ""),
         ("total_all", 2, 7, ""),
         ("false_of_image", 1, 2, ""),
-        ("true_of_image_share_of_cross", 2, 3, ""),
+        ("cross_but_true", 2, 3, ""),
     ],
 )
 def test_rates(metric: str, true: int, n: int, flags: str) -> None:
