@@ -7,7 +7,7 @@ from typing import Any
 from benchmark import registry
 from benchmark.config import Execution, RunConfig
 from benchmark.errors import UserError
-from benchmark.protocols import Attack, Criterion, Dataset, LanguageModel, Metric
+from benchmark.protocols import Adviser, Attack, Criterion, Dataset, LanguageModel, Metric
 from benchmark.settings import ATTACKS
 from benchmark.types import ModelInfo
 
@@ -18,7 +18,7 @@ class Parts:
 
     attack: Attack
     target: object
-    tools: Mapping[str, LanguageModel]
+    tools: Mapping[str, LanguageModel | Adviser]
     criteria: Sequence[Criterion]
     metrics: Sequence[Metric]
     dataset: Dataset

@@ -1,23 +1,22 @@
 """One sample under attack: its generator, what it has tried, and what it may be told."""
 
-import json
-import math
-import operator
-import tempfile
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from hashlib import sha256
-from typing import IO, Any
 
 import numpy as np
 
+from benchmark.album import Album, Decoded, kept
 from benchmark.cache import pixels_digest
+from benchmark.ledger import Judgement, Ledger, plain
+from benchmark.offers import options_of, question_of
 from benchmark.protocols import Attack, Search
+from benchmark.sights import Sight, View
 from benchmark.types import (
     JSON,
     SCORE_DIGITS,
-    SCORE_EPSILON,
+    Ask,
     Candidate,
     Complete,
     Feedback,
@@ -27,6 +26,7 @@ from benchmark.types import (
     Request,
     Sample,
     Score,
+    Submission,
     ThreatModel,
     TraceEntry,
     Trial,
@@ -35,66 +35,19 @@ from benchmark.types import (
 PATIENCE = 100
 """Score requests in a row that may come to nothing before the sample is given up."""
 
-_IN_MEMORY = 8 * 2**20
-
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What became of a sample. `image` is the picked candidate's picture, None if unchanged."""
+    """What became of a sample. `image` is the picked candidate's picture, None if unchanged.
+
+    `pictures` are those that the attack wants to be kept, by name.
+    """
 
     record: Record
     trace: tuple[TraceEntry, ...] = ()
     exception: Exception | None = None
     image: Pixels | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class _Decoded:
-    """A picture that was decoded already. Read-only: an attack cannot change its input."""
-
-    name: str
-    pixels: Pixels
-
-    def load(self) -> Pixels:
-        return self.pixels
-
-
-class _Album:
-    """Copies of the pictures that were tried, in memory up to a limit and then in a file.
-
-    A copy, because an attack may go on drawing into the array that it had scored.
-    """
-
-    def __init__(self) -> None:
-        self._file: IO[bytes] | None = None
-        self._places: dict[int, tuple[int, tuple[int, ...]]] = {}
-
-    def put(self, index: int, pixels: Pixels) -> None:
-        if self._file is None:
-            self._file = tempfile.SpooledTemporaryFile(max_size=_IN_MEMORY)
-        self._places[index] = (self._file.seek(0, 2), pixels.shape)
-        self._file.write(np.ascontiguousarray(pixels).tobytes())
-
-    def get(self, index: int) -> Pixels | None:
-        if self._file is None or index not in self._places:
-            return None
-        offset, shape = self._places[index]
-        self._file.seek(offset)
-        return np.frombuffer(self._file.read(math.prod(shape)), dtype=np.uint8).reshape(shape)
-
-    def close(self) -> None:
-        if self._file is not None:
-            self._file.close()
-
-
-@dataclass(frozen=True, slots=True)
-class _Tried:
-    text: str | None
-    perturbation: Mapping[str, JSON]
-    score: float
-    fitness: float | None
-    verdicts: Mapping[str, bool | None]
-    success: bool
+    pictures: Mapping[str, Pixels] = field(default_factory=dict)
 
 
 class Flight:
@@ -104,28 +57,38 @@ class Flight:
         self.sample = sample
         self.seconds = 0.0
         self.pixels: Pixels | None = None
-        self.clean_score: float | None = None
+        self.options: tuple[str, ...] = ()
+        self.question: str | None = None
+        self.clean: Sight | None = None
+        self.clean_candidate: Candidate | None = None
         self.request: Request | None = None
         self.exception: Exception | None = None
         self._threat_model = threat_model
         self._rng_of_seed = seed
-        self._search: Search | None = None
-        self._searching = True
+        self._running: Search | None = None
+        self._report: Callable[[Sample, Mapping[str, JSON], np.random.Generator], Search] | None
+        self._report = None
+        self._name = ""
+        self._under_way = True
+        self._reporting = False
+        self._free_only = False
         self._pixels_sha256 = ""
         self._chosen: int | None = None
-        self._tried: list[_Tried] = []
-        self._album = _Album()
+        self._found: dict[str, JSON] = {}
+        self._pictures: dict[str, Pixels] = {}
+        self._ledger = Ledger()
+        self._album = Album()
         self._fruitless = 0
 
     @property
-    def needs_clean_score(self) -> bool:
-        """Whether the unperturbed sample is still to be scored."""
-        return self.pixels is not None and self.clean_score is None
+    def needs_clean(self) -> bool:
+        """Whether the target is still to be shown the unperturbed sample."""
+        return self.pixels is not None and self.clean is None
 
     @property
     def is_over(self) -> bool:
         """Whether there is nothing left to do but to write the record."""
-        return self.exception is not None or not (self._searching or self.needs_clean_score)
+        return self.exception is not None or not (self._under_way or self.needs_clean)
 
     def board(self, pixels: Pixels | None, attack: Attack) -> None:
         """Start the attack on the decoded picture, None if the sample has none."""
@@ -135,28 +98,27 @@ class Flight:
             self._pixels_sha256 = pixels_digest(pixels)
             self.pixels = pixels
             name = self.sample.image.name if self.sample.image is not None else ""
-            self.sample = replace(self.sample, image=_Decoded(name, pixels))
+            self.sample = replace(self.sample, image=Decoded(name, pixels))
         # The scene is the truth that verdicts are checked against: only attacks that say so see it.
         sees_scene = getattr(attack, "sees_scene", False)
         shown = self.sample if sees_scene else replace(self.sample, scene=None)
-        self._search = attack.search(shown, generator_of(self._rng_of_seed, self.sample.id))
-        if not isinstance(self._search, Generator):
-            raise TypeError(
-                f"attack {attack.name}: search returned {type(self._search).__name__}, expected a "
-                "generator: write `yield` for each request"
-            )
-        self.advance(None)
+        self._name = attack.name
+        self.options, self.question = options_of(attack, shown), question_of(attack, shown)
+        self._report = getattr(attack, "report", None)
+        if pixels is not None and (self.options or self.question is not None):
+            self.clean_candidate = Candidate(image=pixels)
+        rng = generator_of(self._rng_of_seed, self.sample.id)
+        self._start(attack.search(shown, rng), "search")
 
     def advance(self, reply: Reply | None) -> None:
-        """Run the attack up to its next request, or to its end."""
-        assert self._search is not None
+        """Run the attack up to its next request, or to its end, which may be that of its report."""
+        assert self._running is not None
         self.request = None
         try:
             # The first send of a generator must be None, which its type has no word for.
-            request = self._search.send(reply)  # type: ignore[arg-type]
+            request = self._running.send(reply)  # type: ignore[arg-type]
         except StopIteration as end:
-            self._searching = False
-            self._chosen = self._valid_choice(end.value)
+            self._settle(end.value)
             return
         except ValueError as error:
             if "read-only" in str(error):
@@ -164,10 +126,13 @@ class Flight:
                     "the attack writes into the sample's picture, which is read-only: copy it first"
                 ) from error
             raise
-        if not isinstance(request, Complete | Score):
+        if not isinstance(request, Complete | Score | Ask):
             raise TypeError(
-                f"the attack yielded {request!r:.80}, expected a Complete or a Score request"
+                f"the attack yielded {request!r:.80}, expected a Complete or a Score request, "
+                "or an Ask"
             )
+        if isinstance(request, Score):
+            self._check_purpose(request)
         self.request = request
 
     def fail(self, error: Exception) -> None:
@@ -179,34 +144,40 @@ class Flight:
     def close(self) -> None:
         """Let go of the generator and of the pictures that were tried."""
         self._album.close()
-        if isinstance(self._search, Generator):
+        if isinstance(self._running, Generator):
             # What an attack does on being closed can no longer change its sample's record.
             with suppress(Exception):
-                self._search.close()
+                self._running.close()
 
     def within_budget(self) -> list[Candidate]:
         """The candidates of the pending Score request that may still be scored."""
         if not isinstance(self.request, Score):
             return []
         candidates = list(self.request.candidates)
-        budget = self._threat_model.query_budget
-        if budget is not None:
-            candidates = candidates[: budget - len(self._tried)]
+        budget, spent = self._threat_model.query_budget, self._ledger.queries
+        if budget is not None and self.request.purpose == "search":
+            candidates = candidates[: budget - spent]
         self._fruitless = 0 if candidates else self._fruitless + 1
         if self._fruitless > PATIENCE:
             raise ValueError(
                 f"the attack keeps asking for scores that it cannot have (query budget {budget}, "
-                f"{len(self._tried)} spent): end the search when fewer feedbacks come back"
+                f"{spent} spent): end the search when fewer feedbacks come back"
             )
         for candidate in candidates:
             if not isinstance(candidate, Candidate):
                 raise TypeError(f"the attack scored {candidate!r:.80}, expected a Candidate")
             if not isinstance(candidate.text, str | None):
                 raise TypeError(f"a candidate's text must be a str, not {candidate.text!r:.80}")
+            if self.options and candidate.text is not None:
+                raise ValueError(
+                    f"attack {self._name} offers options, yet a candidate has the text "
+                    f"{candidate.text!r:.80}, which nothing is compared with: change the picture "
+                    "only, or offer no options"
+                )
         return candidates
 
-    def pair(self, candidate: Candidate | None) -> tuple[Pixels, str]:
-        """Picture and text to be scored: the candidate's where changed, None for the clean sample."""
+    def view(self, candidate: Candidate | None) -> View:
+        """What the target is shown of a candidate, or for None of the unperturbed sample."""
         text = candidate.text if candidate is not None else None
         pixels = candidate.image if candidate is not None else None
         if pixels is None:
@@ -216,38 +187,65 @@ class Flight:
                 f"neither the candidate nor sample {self.sample.id} has a picture: "
                 "there is nothing for the target to look at"
             )
-        return pixels, self.sample.text if text is None else text
-
-    def remember(
-        self, trial: Trial, fitness: float | None, verdicts: Mapping[str, bool | None], fooled: bool
-    ) -> Feedback:
-        """Keep a scored candidate; returns what the attack may know of it."""
-        candidate, index = trial.candidate, len(self._tried)
-        assert trial.score is not None
-        if candidate.image is not None:
-            self._album.put(index, candidate.image)
-        perturbation = _plain(candidate.perturbation)
-        self._tried.append(
-            _Tried(candidate.text, perturbation, trial.score, fitness, dict(verdicts), fooled)
+        return View(
+            pixels, self.options or (self.sample.text if text is None else text,), self.question
         )
-        if self._threat_model.access == "decision":
-            return Feedback(index, fooled)
-        return Feedback(index, fooled, trial.score, fitness, dict(verdicts))
+
+    def trials(self, candidates: Sequence[Candidate], sights: Sequence[Sight]) -> list[Trial]:
+        """What is to be judged, now that the target has seen it.
+
+        `sights` begin with that of the unperturbed sample if it was still missing. Where the attack
+        offers options or asks a question that one is judged as well, as the first trial.
+        """
+        candidates = list(candidates)
+        if self.needs_clean:
+            self.clean = sights[0]
+            if self.clean_candidate is None:
+                sights = sights[1:]
+            else:
+                candidates.insert(0, self.clean_candidate)
+        clean = self.clean or Sight(())
+        return [
+            Trial(
+                self.sample,
+                candidate,
+                clean_score=clean.score,
+                score=sight.score,
+                clean_option_scores=clean.scores if self.options else (),
+                option_scores=sight.scores if self.options else (),
+                clean_output=clean.output,
+                output=sight.output,
+            )
+            for candidate, sight in zip(candidates, sights, strict=True)
+        ]
+
+    def remember_clean(self, trial: Trial, judgement: Judgement) -> None:
+        """Keep how the unperturbed sample was judged."""
+        self._ledger.add_clean(trial, judgement)
+
+    def remember(self, trial: Trial, judgement: Judgement) -> Feedback:
+        """Keep a judged candidate; returns what the attack may know of it."""
+        assert isinstance(self.request, Score)
+        index = self._ledger.add(trial, judgement, self.request.purpose)
+        if trial.candidate.image is not None and self.request.purpose == "search":
+            self._album.put(index, trial.candidate.image)
+        access = self._threat_model.access
+        if access == "decision":
+            return Feedback(index, judgement.success)
+        return Feedback(
+            index,
+            judgement.success,
+            trial.score,
+            judgement.fitness,
+            dict(judgement.verdicts),
+            output=trial.output if access == "output" else None,
+            option_scores=trial.option_scores,
+        )
 
     def land(self, record_trace: bool) -> Outcome:
         """The record, and with `record_trace` every candidate."""
-        trace = tuple(
-            TraceEntry(
-                id=self.sample.id,
-                index=index,
-                text=tried.text,
-                perturbation=tried.perturbation,
-                verdicts=tried.verdicts,
-                score=tried.score,
-                success=tried.success,
-            )
-            for index, tried in enumerate(self._tried if record_trace else ())
-        )
+        trace = self._ledger.trace(self.sample.id) if record_trace else ()
+        clean = self.clean or Sight(())
         record = Record(
             id=self.sample.id,
             group=self.sample.group,
@@ -255,76 +253,88 @@ class Flight:
             text=self.sample.text,
             image=self.sample.image.name if self.sample.image is not None else "",
             image_sha256=self._pixels_sha256,
-            clean_score=self.clean_score,
-            queries=len(self._tried),
-            queries_to_success=next(
-                (index + 1 for index, tried in enumerate(self._tried) if tried.success), None
-            ),
+            clean_score=clean.score,
+            clean_output=clean.output,
+            queries=self._ledger.queries,
             seconds=round(self.seconds, 3),
         )
-        image = None
         if self.exception is not None:
             message = " ".join(str(self.exception).split())
             error = f"{type(self.exception).__name__}: {message}"
-            record = replace(record, status="error", queries_to_success=None, error=error)
-        elif self._tried:
-            picked = _pick(self._tried) if self._chosen is None else self._chosen
-            tried, image = self._tried[picked], self._album.get(picked)
+            record = replace(record, status="error", error=error)
+            return Outcome(record, trace, self.exception)
+        record = replace(
+            record,
+            queries_to_success=self._ledger.queries_to_success,
+            found=self._found,
+            conditions=self._ledger.conditions(),
+        )
+        image = None
+        picked = self._ledger.pick(self._chosen)
+        if picked is not None:
+            tried, image = self._ledger[picked], self._album.get(picked)
+            fitness = tried.judgement.fitness
             record = replace(
                 record,
-                status="success" if tried.success else "failure",
+                status="success" if tried.judgement.success else "failure",
                 adversarial_text=tried.text,
                 perturbation=tried.perturbation,
-                verdicts=tried.verdicts,
+                verdicts=tried.judgement.verdicts,
                 score=tried.score,
-                fitness=None if tried.fitness is None else round(tried.fitness, SCORE_DIGITS),
+                output=tried.output,
+                fitness=None if fitness is None else round(fitness, SCORE_DIGITS),
                 picked=picked,
             )
         self.close()
-        return Outcome(record, trace, self.exception, image)
+        return Outcome(record, trace, None, image, self._pictures)
 
-    def _valid_choice(self, choice: Any) -> int | None:
-        if choice is None:
-            return None
-        try:
-            index = operator.index(choice)
-        except TypeError:
-            index = -1
-        if isinstance(choice, bool) or not 0 <= index < len(self._tried):
-            raise ValueError(
-                f"the attack submitted candidate {choice!r:.80}, but it had {len(self._tried)} "
-                "scored: return an index that counts them from 0, or None"
+    def _start(self, generator: Search, method: str) -> None:
+        self._running = generator
+        if not isinstance(generator, Generator):
+            raise TypeError(
+                f"attack {self._name}: {method} returned {type(generator).__name__}, expected a "
+                "generator: write `yield` for each request"
             )
-        return index
+        self.advance(None)
+
+    def _check_purpose(self, request: Score) -> None:
+        """What comes free must not steer what is counted: after it, nothing is counted any more."""
+        if request.purpose == "report":
+            self._free_only = True
+        elif self._reporting:
+            raise ValueError(
+                f"attack {self._name}: report spends queries: write "
+                "Score(candidates, purpose='report')"
+            )
+        elif self._free_only:
+            raise ValueError(
+                f"attack {self._name} goes on searching after it asked for a report, which costs "
+                "no query: put the report after the search"
+            )
+
+    def _settle(self, end: Submission | int | None) -> None:
+        """Take what the search, or the report, ended with; the report begins after the search."""
+        submission = end if isinstance(end, Submission) else Submission(end)
+        if self._reporting and submission.index is not None:
+            raise ValueError(
+                f"attack {self._name}: report submitted candidate {submission.index!r:.80}: "
+                "only search picks one"
+            )
+        self._found |= plain(submission.found, "found")
+        self._pictures |= {name: kept(name, one) for name, one in submission.pictures.items()}
+        if not self._reporting:
+            self._chosen = self._ledger.valid_choice(submission.index)
+        if self._reporting or self._report is None:
+            self._under_way = False
+            return
+        self._reporting = True
+        self._fruitless = 0
+        rng = generator_of(self._rng_of_seed, f"{self.sample.id}/report")
+        self._start(self._report(self.sample, plain(self._found, "found"), rng), "report")
 
 
 def generator_of(seed: int, sample_id: str) -> np.random.Generator:
     """A sample's source of randomness: a function of seed and id, of nothing else."""
     return np.random.default_rng(
         [seed, int.from_bytes(sha256(sample_id.encode()).digest()[:8], "big")]
-    )
-
-
-def _plain(perturbation: Mapping[str, JSON]) -> Mapping[str, JSON]:
-    """A copy as JSON gives it back, so that what is recorded cannot change any more."""
-    try:
-        plain: dict[str, JSON] = json.loads(json.dumps(dict(perturbation), allow_nan=False))
-    except (TypeError, ValueError) as error:
-        raise ValueError(
-            f"perturbation {perturbation!r:.80} cannot be written as JSON ({error}): "
-            "use numbers, texts, lists and dicts"
-        ) from error
-    return plain
-
-
-def _pick(tried: Sequence[_Tried]) -> int:
-    """The fittest success, or else the fittest candidate; the first one of a tie."""
-    pool = [index for index, one in enumerate(tried) if one.success] or list(range(len(tried)))
-    known = [fitness for index in pool if (fitness := tried[index].fitness) is not None]
-    if not known:
-        return pool[0]
-    # Recorded scores are multiples of the epsilon: half of one more is what "closer" means for them.
-    bar = max(known) - 1.5 * SCORE_EPSILON
-    return next(
-        index for index in pool if (fitness := tried[index].fitness) is not None and fitness >= bar
     )

@@ -16,6 +16,7 @@ from types import FrameType
 from typing import get_args
 
 from benchmark import provenance, tables
+from benchmark.album import PICKED
 from benchmark.assembly import Parts, assemble
 from benchmark.cache import Cache
 from benchmark.config import Execution, RunConfig
@@ -169,8 +170,11 @@ class _Sitting:
 
     def _keep(self, outcome: Outcome, folder: RunFolder) -> None:
         record = outcome.record
-        if outcome.image is not None:
-            record = replace(record, artifacts={"image": folder.save_image(outcome.image)})
+        pictures = {} if outcome.image is None else {PICKED: outcome.image}
+        if pictures := {**pictures, **outcome.pictures}:
+            # Before the record, so that a record's artefacts are there whenever a process dies.
+            saved = {name: folder.save_image(pixels) for name, pixels in pictures.items()}
+            record = replace(record, artifacts=saved)
         folder.append([(record, outcome.trace)])
         self.totals = self.totals.plus(record)
         self._on_event(SampleDone(record, self.totals))

@@ -9,13 +9,16 @@ from functools import partial
 from itertools import islice
 from math import isfinite
 from time import perf_counter
-from typing import Concatenate, ParamSpec, TypeVar
+from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from benchmark.errors import UserError
 from benchmark.flight import Flight, Outcome
+from benchmark.ledger import Judgement
 from benchmark.protocols import Attack, Criterion
-from benchmark.serving import Target, Tool
+from benchmark.serving import ANSWERING, Target, Tool
+from benchmark.sights import Sight
 from benchmark.types import (
+    Ask,
     Candidate,
     Complete,
     Pixels,
@@ -52,7 +55,8 @@ class Scheduler:
         """`batch_size` is also the number of samples in flight.
 
         Raises:
-            UserError: No criterion says when the target is fooled, or two have one name.
+            UserError: No criterion says when the target is fooled, two have one name, or the target
+                only answers questions and the attack asks none.
         """
         if not any(criterion.role == "criterion" for criterion in criteria):
             raise UserError(
@@ -64,11 +68,18 @@ class Scheduler:
             raise UserError(f"criteria {names} repeat a name: name each once")
         if batch_size < 1:
             raise UserError(f"batch size {batch_size} is too small: give 1 or more")
+        if not target.gives_scores and not hasattr(attack, "question"):
+            raise UserError(
+                f"target {target.info.id} only answers questions and attack {attack.name} asks "
+                "none: choose a target that scores pictures and texts"
+            )
         self._attack = attack
         self._target = target
         self._tools = tools
         self._criteria = criteria
-        self._decisive = [one.name for one in criteria if one.role != "observation"]
+        self._fooling = [one.name for one in criteria if one.role == "criterion"]
+        self._validating = [one.name for one in criteria if one.role == "constraint"]
+        self._answering: Sampling = getattr(attack, "answering", ANSWERING)
         self._threat_model = threat_model
         self._seed = seed
         self._window = batch_size
@@ -90,7 +101,7 @@ class Scheduler:
                     flights += self._admit(list(islice(waiting, self._window - len(flights))))
                 if not flights:
                     return
-                self._serve_completions(flights)
+                self._serve_tools(flights)
                 self._serve_scores(flights)
                 for flight in flights:
                     if flight.is_over:
@@ -112,50 +123,53 @@ class Scheduler:
             self._alone(flight, Flight.board, pixels, self._attack)
         return flights
 
-    def _serve_completions(self, flights: Sequence[Flight]) -> None:
-        """Answer Complete requests until every attack asks for scores or has ended."""
+    def _serve_tools(self, flights: Sequence[Flight]) -> None:
+        """Answer requests to tools until every attack asks for scores or has ended."""
         while True:
-            groups: dict[tuple[str, Sampling], list[Flight]] = {}
+            groups: dict[tuple[str, Sampling | None], list[Flight]] = {}
             for flight in flights:
-                if isinstance(flight.request, Complete):
-                    groups.setdefault((flight.request.tool, flight.request.sampling), []).append(
-                        flight
-                    )
+                match flight.request:
+                    case Complete() as request:
+                        groups.setdefault((request.tool, request.sampling), []).append(flight)
+                    case Ask() as request:
+                        groups.setdefault((request.tool, None), []).append(flight)
             if not groups:
                 return
-            for group in groups.values():
-                for flight, replies in self._isolated(group, self._complete):
+            for (tool, sampling), group in groups.items():
+                for flight, replies in self._isolated(
+                    group, partial(self._ask_tool, tool, sampling)
+                ):
                     self._alone(flight, Flight.advance, replies)
 
-    def _complete(self, flights: Sequence[Flight]) -> list[list[str]]:
-        requests = [flight.request for flight in flights if isinstance(flight.request, Complete)]
-        name, sampling = requests[0].tool, requests[0].sampling
+    def _ask_tool(
+        self, name: str, sampling: Sampling | None, flights: Sequence[Flight]
+    ) -> list[list[Any]]:
+        """Replies to the pending requests of `flights`: with a `sampling` to Complete, else to Ask."""
         if name not in self._tools:
             raise ValueError(
                 f"attack {self._attack.name} asks the tool {name!r}, this run has "
                 f"{sorted(self._tools) or 'none'}: name it in the settings"
             )
+        tool = self._tools[name]
+        if sampling is None:
+            asks = [flight.request for flight in flights if isinstance(flight.request, Ask)]
+            answers = tool.ask([item for request in asks for item in request.items])
+            return _split(answers, [len(request.items) for request in asks])
+        requests = [flight.request for flight in flights if isinstance(flight.request, Complete)]
         prompts = [prompt for request in requests for prompt in request.prompts]
         seeds = [seed for request in requests for seed in request.seeds]
-        replies = self._tools[name].complete(prompts, seeds, sampling)
+        replies = tool.complete(prompts, seeds, sampling)
         return _split(replies, [len(request.prompts) for request in requests])
 
     def _serve_scores(self, flights: Sequence[Flight]) -> None:
-        """Score the pending candidates and the clean samples that are new, all in one call."""
+        """Show the target the pending candidates and new clean samples, all in one call."""
         asking = [one for one in flights if one.exception is None]
         cut = {flight: self._alone(flight, Flight.within_budget) for flight in asking}
         candidates = {flight: tried for flight, tried in cut.items() if tried is not None}
-        scored = self._isolated(
-            list(candidates), lambda group: self._score(group, [candidates[one] for one in group])
+        seen = self._isolated(
+            list(candidates), lambda group: self._look(group, [candidates[one] for one in group])
         )
-        trials: dict[Flight, list[Trial]] = {}
-        for flight, scores in scored:
-            if flight.needs_clean_score:
-                flight.clean_score, *scores = scores
-            trials[flight] = [
-                Trial(flight.sample, candidate, flight.clean_score, score)
-                for candidate, score in zip(candidates[flight], scores, strict=True)
-            ]
+        trials = {flight: flight.trials(candidates[flight], sights) for flight, sights in seen}
         verdicts: dict[Flight, list[dict[str, bool | None]]] = {
             flight: [{} for _ in tried] for flight, tried in trials.items()
         }
@@ -168,19 +182,25 @@ class Scheduler:
                 for verdict, value in zip(verdicts[flight], values, strict=True):
                     verdict[criterion.name] = value
         for flight, tried in trials.items():
-            if isinstance(flight.request, Score) and not flight.exception:
+            if (tried or isinstance(flight.request, Score)) and not flight.exception:
                 self._alone(flight, self._answer, tried, verdicts[flight])
 
-    def _score(
+    def _look(
         self, flights: Sequence[Flight], candidates: Sequence[Sequence[Candidate]]
-    ) -> list[list[float]]:
-        """Scores of each sample's candidates, after that of the clean sample where it is missing."""
-        asked = [
-            [flight.pair(one) for one in ([None] if flight.needs_clean_score else []) + [*tried]]
+    ) -> list[list[Sight]]:
+        """What the target makes of each sample's candidates, after its clean picture if missing."""
+        shown = [
+            [flight.view(one) for one in ([None] if flight.needs_clean else []) + [*tried]]
             for flight, tried in zip(flights, candidates, strict=True)
         ]
-        scores = self._target.score([pair for pairs in asked for pair in pairs])
-        return _split(scores, [len(pairs) for pairs in asked])
+        for flight, views in zip(flights, shown, strict=True):
+            if views and flight.question is None and not self._target.gives_scores:
+                raise ValueError(
+                    f"target {self._target.info.id} only answers questions and attack "
+                    f"{self._attack.name} asks none about sample {flight.sample.id}"
+                )
+        sights = self._target.look([view for views in shown for view in views], self._answering)
+        return _split(sights, [len(views) for views in shown])
 
     def _judge(
         self,
@@ -203,6 +223,7 @@ class Scheduler:
         trials: Sequence[Trial],
         verdicts: Sequence[Mapping[str, bool | None]],
     ) -> None:
+        """Tell the attack what became of its candidates, which runs it up to its next request."""
         feedback = []
         for trial, verdict in zip(trials, verdicts, strict=True):
             fitness = self._attack.fitness(trial)
@@ -211,9 +232,15 @@ class Scheduler:
                     f"attack {self._attack.name}: fitness {fitness} of candidate "
                     f"{trial.candidate.text!r:.80} is not a number: return None if it is unknown"
                 )
-            fooled = all(verdict[name] is True for name in self._decisive)
-            feedback.append(flight.remember(trial, fitness, verdict, fooled))
-        flight.advance(feedback)
+            fooled = all(verdict[name] is True for name in self._fooling)
+            valid = all(verdict[name] is True for name in self._validating)
+            judgement = Judgement(fitness, dict(verdict), fooled, fooled and valid)
+            if trial.candidate is flight.clean_candidate:
+                flight.remember_clean(trial, judgement)
+            else:
+                feedback.append(flight.remember(trial, judgement))
+        if isinstance(flight.request, Score):
+            flight.advance(feedback)
 
     def _isolated(
         self, flights: Sequence[Flight], call: Callable[[Sequence[Flight]], Sequence[T]]

@@ -5,7 +5,7 @@ exactly `batch_size` rows by repeating its last one, and scores are rounded to `
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from itertools import islice
 from typing import Any, TypeVar
 
@@ -16,6 +16,7 @@ from benchmark.cache import Cache, pixels_digest
 from benchmark.errors import UserError
 from benchmark.memo import NUMBER, REMEMBERED, TEXT, VECTOR, Codec, Counts, Memo, Vector
 from benchmark.protocols import Adviser, Answerer, DualEncoder, LanguageModel, PairScorer
+from benchmark.sights import Sight, View
 from benchmark.types import SCORE_DIGITS, ModelInfo, Pixels, Sampling
 
 UNIT_TOLERANCE = 1e-2
@@ -28,23 +29,6 @@ T = TypeVar("T")
 
 _PAIRS_A_PRODUCT = 4096
 """Bounds the memory that cosines of many pictures with many options take."""
-
-
-@dataclass(frozen=True, slots=True)
-class View:
-    """What a target is shown at once: a picture, the texts to compare it with, and a question."""
-
-    pixels: Pixels
-    texts: tuple[str, ...]
-    question: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Sight:
-    """What a target made of a `View`: one score a text (none if it gives no scores), its answer."""
-
-    scores: tuple[float, ...]
-    output: str | None = None
 
 
 class Target:

@@ -507,7 +507,7 @@ def test_the_picked_picture_is_the_one_that_was_scored() -> None:
 
 
 def test_many_big_pictures_go_through_a_file(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("benchmark.flight._IN_MEMORY", 500)
+    monkeypatch.setattr("benchmark.album._IN_MEMORY", 500)
     images = [picture(seed, 8 + seed) for seed in range(10)]
     attack = scripted(Score(tuple(Candidate(image=image) for image in images)), choice=6)
     outcome = attack_one(attack, FakeTarget())
