@@ -10,6 +10,7 @@ from benchmark.toybox.grammar import parse
 from benchmark.toybox.render import render
 from benchmark.toybox.sampling import SPLITS
 from benchmark.toybox.truth import true_of
+from benchmark.toybox.words import CLASSES
 
 
 def test_samples_are_scenes_with_their_full_captions() -> None:
@@ -61,8 +62,43 @@ def test_the_hash_follows_what_the_data_are() -> None:
         ({"split": "exam"}, "split 'exam' is unknown: use train, validation, test"),
         ({"n": 0}, "n 0 cannot be used: give a whole number from 1 to 1000000"),
         ({"px": "64"}, "px '64' cannot be used"),
+        ({"kind": "crowd"}, "kind 'crowd' is unknown: use any, single, pair, triple, counted"),
+        ({"labels": True}, "labels = true needs scenes of one object: set dataset.kind=single"),
+        ({"balanced": True, "kind": "pair"}, "balanced = true needs scenes of one object"),
     ],
 )
 def test_what_cannot_be_used_is_named(settings: dict[str, Any], message: str) -> None:
     with pytest.raises(UserError, match=message):
         ToyboxDataset("", settings)
+
+
+def test_single_scenes_are_labelled_and_balanced() -> None:
+    data = ToyboxDataset("", {"kind": "single", "labels": True, "balanced": True, "n": 60})
+    samples = list(data)
+    assert len(samples) == len(data) == 60
+    assert [sample.text for sample in samples] == 3 * list(CLASSES)
+    assert len({sample.id for sample in samples}) == 60
+    assert all([thing.cls for thing in sample.scene.objects] == [sample.text] for sample in samples)
+    assert data.labels == CLASSES
+    assert data.mean_words == 1
+
+
+def test_more_balanced_samples_begin_with_the_fewer() -> None:
+    settings: dict[str, Any] = {"kind": "single", "balanced": True}
+    few = [sample.id for sample in ToyboxDataset("", {**settings, "n": 5})]
+    many = [sample.id for sample in islice(ToyboxDataset("", settings), 30)]
+    assert many[:5] == few
+    assert len(ToyboxDataset("", settings)) == 900_000
+
+
+def test_a_kind_restricts_the_scenes_and_captions_remain() -> None:
+    data = ToyboxDataset("", {"kind": "pair", "n": 4})
+    assert [len(sample.scene.objects) for sample in data] == [2] * 4
+    assert all(parse(sample.text) is not None for sample in data)
+    assert data.labels == ()
+
+
+def test_the_default_data_keep_their_hash() -> None:
+    digest = ToyboxDataset("", {"n": 2}).info.weights
+    assert ToyboxDataset("", {"n": 2, "kind": "any", "labels": False}).info.weights == digest
+    assert ToyboxDataset("", {"n": 2, "kind": "single"}).info.weights != digest
