@@ -25,7 +25,7 @@ def test_mini_resolves_clip_to_a_miniature() -> None:
 def test_paper_resolves_to_the_published_models_and_settings() -> None:
     config = resolve("mac", "clip", "paper", data_root="/data/coco")
     assert config.target == "transformers:laion/CLIP-ViT-H-14-laion2B-s32B-b79K"
-    assert config.target_settings == {}
+    assert config.target_settings == {"revision": "1c2b8495b28150b8a4922ee1c8edee224c284c0c"}
     assert config.dataset_settings == {"split": "test", "data_root": "/data/coco"}
     assert config.samples is None
     expected = {"temperature": 0.7, "top_p": 0.9, "max_new_tokens": 40, "ties": "released"}
@@ -170,7 +170,7 @@ def test_a_preset_of_ones_own(tmp_path: Path) -> None:
 def test_a_revision_in_a_preset_becomes_a_setting_of_the_target(tmp_path: Path) -> None:
     path = tmp_path / "pinned.toml"
     text = (Path(__file__).parents[2] / "benchmark/presets/paper.toml").read_text()
-    path.write_text(text.replace('revision = ""', 'revision = "de7d"', 1))
+    path.write_text(text.replace("1c2b8495b28150b8a4922ee1c8edee224c284c0c", "de7d", 1))
     config = resolve("mac", "clip", str(path), data_root="/data")
     assert config.target_settings == {"revision": "de7d"}
 
