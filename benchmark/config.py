@@ -136,8 +136,8 @@ def resolve(
     table = load_preset(preset)
     registry.entry("attacks", attack)
     target_spec, target_settings = _target(target, table)
-    dataset_name, dataset_spec, dataset_settings = _dataset(dataset, table, data_root)
-    default_samples = table["datasets"].get(registry.split(dataset_spec)[0], {}).get("samples")
+    dataset_name, dataset_spec, dataset_settings = _dataset(dataset, table, attack, data_root)
+    default_samples = dataset_settings.pop("samples", None)
     run = table["run"]
 
     settings, schema = _attack_settings(attack, table)
@@ -188,9 +188,12 @@ def _target(name: str, table: Table) -> tuple[str, dict[str, JSON]]:
 
 
 def _dataset(
-    name: str | None, table: Table, data_root: str | None
-) -> tuple[str, str, dict[str, JSON]]:
-    """(short name, spec, settings) of a data set."""
+    name: str | None, table: Table, attack: str, data_root: str | None
+) -> tuple[str, str, dict[str, Any]]:
+    """(short name, spec, settings) of a data set, how many samples to take among its settings.
+
+    In a preset, [datasets.NAME.ATTACK] says what differs from [datasets.NAME] for one attack.
+    """
     spec = str(table["run"]["dataset"]) if name is None else name
     if spec.endswith(".csv") and not spec.startswith("pairs:"):
         spec = f"pairs:{spec}"
@@ -202,7 +205,11 @@ def _dataset(
             raise UserError("data set 'pairs' needs a file: --dataset FILE.csv")
         # Absolute, so that a run resumes from any folder.
         short, spec = Path(argument).name, f"pairs:{Path(argument).absolute()}"
-    settings = {k: v for k, v in table["datasets"].get(entry, {}).items() if k != "samples"}
+    if entry == "photo" and argument:
+        short, spec = Path(argument).name, f"photo:{Path(argument).absolute()}"
+    tables = table["datasets"].get(entry, {})
+    settings = {key: value for key, value in tables.items() if not isinstance(value, Mapping)}
+    settings |= tables.get(attack, {})
     if entry == "toybox" and argument:
         settings["split"] = argument
     if data_root is not None:

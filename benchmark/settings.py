@@ -115,7 +115,44 @@ MAC: dict[str, Setting] = {
     "max_new_tokens": Setting("integer", "the writer's limit", minimum=1),
 }
 
-ATTACKS: dict[str, dict[str, Setting]] = {"mac": MAC}
+ADVDREAMER: dict[str, Setting] = {
+    "generations": Setting("integer", "steps of the search", minimum=1),
+    "population": Setting("integer", "poses in each step; each is one query", minimum=2),
+    "shortlist": Setting("integer", "first stage: so many of the highest loss", minimum=1),
+    "parents": Setting("integer", "second stage: of these so many of the most natural", minimum=1),
+    "sigma": Setting("number", "the step size that the search begins with", minimum=0.001),
+    "sigma_cap": Setting("number", "the largest step size", minimum=0.001, words=("none",)),
+    "selection": Setting(
+        "text", 'by loss and naturalness, or by "loss" alone', choices=("two-stage", "loss")
+    ),
+    "bounds": Setting(
+        "text",
+        "the box of poses",
+        choices=("frontal", "full", "upright", "mild", "rotonly", "viewfool"),
+    ),
+    "loss": Setting("text", "what is maximised", choices=("isp", "mf_it", "mf_ii", "mf_ii+mf_tt")),
+    "temperature": Setting("number", "of the loss's softmax; the paper has none: 1", minimum=1e-6),
+    "labels": Setting(
+        "text", '"dataset", "toybox", "coco", "imagenet", a file, or "cat, dog, ..."'
+    ),
+    "prompt": Setting("text", "what a label is made into; {label}, {article}"),
+    "question": Setting("text", 'what targets that answer are asked; "" asks nothing'),
+    "naturalness": Setting("text", 'the reward model, a tool, or "none"'),
+    "encoder": Setting("text", 'the tool for losses on embeddings, similarity:TARGET, or "none"'),
+    "foreground": Setting("text", "finds the object", entry="foregrounds"),
+    "background": Setting("text", "completes what is behind it", entry="backgrounds"),
+    "reconstruction": Setting("text", "makes it a 3D model", entry="reconstructions"),
+    "composer": Setting("text", "puts it back", entry="composers"),
+    "conditions": Setting("list of names", "what is measured after the search"),
+    "draws": Setting("integer", "pictures of each condition that has many", minimum=1),
+    "reproduce": Setting("true or false", "show the true object in the same poses too"),
+    "pictures": Setting(
+        "text", "which are kept: of all conditions, or the sheet's", choices=("all", "sheet")
+    ),
+    "max_side": Setting("integer", "larger pictures are scaled down to this", minimum=32),
+}
+
+ATTACKS: dict[str, dict[str, Setting]] = {"advdreamer": ADVDREAMER, "mac": MAC}
 
 TARGET: dict[str, Setting] = {
     "quick_gelu": Setting("true or false", "open_clip: the activation of OpenAI's first CLIPs"),
@@ -129,6 +166,16 @@ DATASET: dict[str, Setting] = {
     "data_root": Setting("text", "folder of pictures and captions (--data-root)"),
     "px": Setting("integer", "toybox: height and width of a picture", minimum=8),
     "split": Setting("text", "part of the data", choices=("train", "validation", "test")),
+    "kind": Setting(
+        "text",
+        "toybox: how many objects there are",
+        choices=("any", "single", "pair", "triple", "counted"),
+    ),
+    "labels": Setting("true or false", "toybox: an object's class instead of a caption"),
+    "balanced": Setting("true or false", "toybox: every class equally often"),
+    "label": Setting("text", "photo: what it shows (--label)"),
+    "mask": Setting("text", "photo: a black and white picture of where it is (--mask)"),
+    "box": Setting("text", "photo: left,top,width,height in pixels (--box)"),
 }
 
 

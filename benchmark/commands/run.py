@@ -1,6 +1,7 @@
 """`run`: attack a target and end with a table, or go on with a run that was cut short."""
 
 import argparse
+import json
 import os
 import re
 import shlex
@@ -20,11 +21,19 @@ from benchmark.records import HEADER, read_header, read_records
 from benchmark.types import Access
 
 TOO_MANY_ERRORS = 3
-_FILES = ("sheet.png", "table.csv", "table.md", "records.jsonl", "trace.jsonl", "run.json")
+_FILES = (
+    "sheet.png",
+    "artifacts/sheet.png",
+    "table.csv",
+    "table.md",
+    "records.jsonl",
+    "trace.jsonl",
+    "run.json",
+)
 
 _EXPERIMENT = (
-    "attack", "target", "preset", "dataset", "data_root", "samples", "seed", "set", "query_budget",
-    "access",
+    "attack", "target", "preset", "dataset", "data_root", "image", "label", "mask", "box", "samples",
+    "seed", "set", "query_budget", "access",
 )  # fmt: skip
 """The flags that a bare --resume DIR takes from the run itself."""
 
@@ -48,6 +57,13 @@ def _arguments(parser: argparse.ArgumentParser) -> None:
     what.add_argument("--preset", metavar="NAME", help="mini (default), paper, or a .toml file")
     what.add_argument("--dataset", metavar="NAME", help="see `list datasets`, or a FILE.csv")
     what.add_argument("--data-root", metavar="DIR", help="folder of pictures and captions")
+    what.add_argument(
+        "--image", type=Path, metavar="FILE", help="one picture instead of a data set"
+    )
+    what.add_argument("--label", metavar="NAME", help="what that picture shows")
+    where_it_is = what.add_mutually_exclusive_group()
+    where_it_is.add_argument("--mask", type=Path, metavar="FILE", help="white where its object is")
+    where_it_is.add_argument("--box", metavar="X,Y,W,H", help="or the box that its object is in")
     what.add_argument("--samples", "-n", type=positive, metavar="N", help="only the first N")
     what.add_argument("--seed", type=whole, metavar="N", help="of all random choices")
     what.add_argument(
@@ -141,8 +157,7 @@ def _plan(args: argparse.Namespace) -> tuple[RunConfig, Path, bool]:
         args.attack,
         args.target,
         args.preset or "mini",
-        args.dataset,
-        args.set or (),
+        *_data(args),
         data_root=args.data_root,
         samples=args.samples,
         seed=args.seed,
@@ -154,6 +169,22 @@ def _plan(args: argparse.Namespace) -> tuple[RunConfig, Path, bool]:
     elif not resume:
         _refuse_if_taken(out)
     return config, out, resume
+
+
+def _data(args: argparse.Namespace) -> tuple[str | None, list[str]]:
+    """(data set, overrides): a single picture is a data set too, its flags are settings of it."""
+    overrides = list(args.set or ())
+    said = {key: getattr(args, key) for key in ("label", "mask", "box")}
+    if args.image is None:
+        if given := [f"--{key}" for key, value in said.items() if value is not None]:
+            raise UserError(f"{' and '.join(given)} need a picture: --image FILE")
+        return args.dataset, overrides
+    if args.dataset is not None:
+        raise UserError("--image and --dataset are given: one of them says what is attacked")
+    # Absolute, so that a run resumes from any folder.
+    said["mask"] = None if args.mask is None else str(args.mask.absolute())
+    overrides += [f"dataset.{k}={json.dumps(v)}" for k, v in said.items() if v is not None]
+    return f"photo:{args.image}", overrides
 
 
 def _recorded(args: argparse.Namespace, out: Path) -> RunConfig:
@@ -190,15 +221,18 @@ def _refuse_if_taken(out: Path) -> None:
 
 
 def _draw(config: RunConfig, out: Path) -> None:
-    """Draw sheet.png, a look at some successes. The results are safe already, so no failure here counts."""
+    """Draw the sheet, a look at some samples. The results are safe already, so no failure here counts."""
     from benchmark.gallery import write_sheet
 
+    # An attack on pictures has a sheet of its own: how to draw it, and its name in the folder.
+    attack = registry.load("attacks", config.attack)
+    write, name = getattr(attack, "sheet", (write_sheet, "sheet.png"))
     title = f"{config.attack} on {config.target}, {config.dataset_name}, preset {config.preset}"
     try:
         samples = registry.create("datasets", config.dataset, config.dataset_settings)
-        write_sheet(out / "sheet.png", title, read_records(out), samples)
+        write(out / name, title, read_records(out), samples)
     except (OSError, ValueError) as error:
-        _say(f"warning: no sheet.png: {' '.join(str(error).split())}")
+        _say(f"warning: no {name}: {' '.join(str(error).split())}")
 
 
 def _close(summary: events.Summary, execution: Execution, again: str, *, quiet: bool) -> int:
@@ -250,6 +284,8 @@ COMMAND = Command(
   python -m benchmark run --attack mac --target open_clip:ViT-B-32/openai --dataset pairs.csv
   python -m benchmark run --attack mac --target clip --preset paper --dataset coco \\
       --data-root /data/coco --device cuda --out runs/coco-clip
+  python -m benchmark run --attack advdreamer --target clip
+  python -m benchmark run --attack advdreamer --target clip --image photo.png --label duck
   python -m benchmark run --resume runs/coco-clip""",
     _arguments,
     _main,
