@@ -29,6 +29,7 @@ from benchmark.types import (
     Sample,
     Sampling,
     Score,
+    Submission,
     Trial,
 )
 
@@ -196,7 +197,7 @@ class ScriptedAttack(_Gain):
         replies = self.history.setdefault(sample.id, [])
         for request in self.requests:
             replies.append((yield request))
-        choice: int | None = self.choice
+        choice: Submission | int | None = self.choice
         return choice
 
 

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from benchmark.config import Execution
 from benchmark.records import read_header, read_records, read_trace
 from benchmark.runner import run
+from tests import report_fakes
 from tests.fakes import build, config
 
 N = 12
@@ -54,11 +55,37 @@ def writes(path: Path) -> list[tuple[str, bytes]]:
     ]
 
 
+@pytest.fixture(scope="module")
+def reported(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """An uninterrupted run with options, questions and reports, which leaves more behind."""
+    path = tmp_path_factory.mktemp("reported") / "run"
+    run(CONFIG, Execution(batch_size=4), path, report_fakes.build)
+    return path
+
+
 @settings(max_examples=40, deadline=None)
 @given(data=st.data())
 def test_a_process_that_dies_after_any_byte_loses_no_finished_sample(
     data: st.DataObject, whole: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
+    dies_and_resumes(data, whole, tmp_path_factory, build)
+
+
+@settings(max_examples=20, deadline=None)
+@given(data=st.data())
+def test_neither_does_a_report_get_lost_nor_half_recorded(
+    data: st.DataObject, reported: Path, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    path = dies_and_resumes(data, reported, tmp_path_factory, report_fakes.build)
+    for record in read_records(path):
+        assert list(record.conditions) == ["clean", "found", "random"]
+        assert list(record.artifacts) == ["image", "mask", "reference"]
+
+
+def dies_and_resumes(
+    data: st.DataObject, whole: Path, tmp_path_factory: pytest.TempPathFactory, build: Any
+) -> Path:
+    """Cut what `whole` wrote after some byte, resume it there; returns the folder."""
     log = writes(whole)
     left = data.draw(st.integers(0, sum(len(content) for _, content in log)), label="bytes")
     path = tmp_path_factory.mktemp("cut") / "run"
@@ -73,6 +100,7 @@ def test_a_process_that_dies_after_any_byte_loses_no_finished_sample(
     summary = run(CONFIG, Execution(batch_size=4), path, build, resume=True)
     assert summary.totals.resumed == finished
     assert comparable(path) == comparable(whole)
+    return path
 
 
 def test_resuming_what_is_finished_changes_nothing(whole: Path) -> None:

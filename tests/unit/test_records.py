@@ -66,6 +66,34 @@ def test_records_and_traces_come_back_equal(folder: RunFolder) -> None:
     assert read_records(folder.path / "records.jsonl") == [RECORD, named("b")]
 
 
+def test_what_an_attack_found_comes_back(folder: RunFolder) -> None:
+    conditions = {"far": {"n": 2, "fooled": 1, "valid": 0, "score": 0.25, "fitness": None}}
+    full = replace(
+        RECORD,
+        artifacts={"image": "0" * 64, "mask": "1" * 64},
+        clean_output="a cat",
+        output="a dog",
+        found={"mean": [0.5, 1.0]},
+        conditions=conditions,
+    )
+    reported = replace(entry("a"), purpose="report", option_scores=[0.5, 0.25], output="a dog")
+    folder.append([(full, [reported])])
+    assert read_records(folder.path) == [full]
+    assert read_trace(folder.path) == [reported]
+
+
+def test_records_and_traces_of_an_older_version_are_read(out: Path) -> None:
+    out.mkdir()
+    record = {"id": "a", "group": "g", "status": "success", "text": "a cat", "picked": 0}
+    line = {"id": "a", "index": 0, "text": "b", "perturbation": {}, "verdicts": {}}
+    line |= {"score": 0.5, "success": True}
+    (out / "records.jsonl").write_text(json.dumps(record) + "\n")
+    (out / "trace.jsonl").write_text(json.dumps(line) + "\n")
+    (read,), (traced,) = read_records(out), read_trace(out)
+    assert (read.found, read.conditions, read.output, read.clean_output) == ({}, {}, None, None)
+    assert (traced.purpose, traced.option_scores, traced.output) == ("search", [], None)
+
+
 def test_any_text_survives(folder: RunFolder) -> None:
     odd = replace(RECORD, text="naïve 猫\n\u2028 \ud800")
     folder.append([(odd, [])])

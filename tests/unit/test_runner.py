@@ -7,7 +7,9 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
+from PIL import Image
 
 from benchmark import assembly, provenance, registry
 from benchmark.assembly import Parts, Run, assemble
@@ -18,6 +20,7 @@ from benchmark.records import RunFolder, read_header, read_records, read_trace
 from benchmark.runner import run
 from benchmark.tables import read_csv
 from benchmark.types import Measure, ModelInfo, Record
+from tests import report_fakes
 from tests.fakes import (
     EditAttack,
     FakeCriterion,
@@ -28,6 +31,7 @@ from tests.fakes import (
     Picture,
     build,
     config,
+    picture,
     samples,
 )
 
@@ -124,6 +128,30 @@ def test_candidates_with_pictures_leave_artefacts(out: Path) -> None:
     run(config(attack="noise", samples=3), QUICK, out, build)
     for record in read_records(out):
         assert (out / "artifacts" / f"{record.artifacts['image']}.png").exists()
+
+
+def test_pictures_that_an_attack_submits_are_artefacts(out: Path) -> None:
+    run(config(samples=3), QUICK, out, report_fakes.build)
+    for record in read_records(out):
+        assert list(record.artifacts) == ["image", "mask", "reference"]
+        assert len(set(record.artifacts.values())) == 3
+        for digest in record.artifacts.values():
+            assert (out / "artifacts" / f"{digest}.png").exists()
+        with Image.open(out / "artifacts" / f"{record.artifacts['mask']}.png") as mask:
+            np.testing.assert_array_equal(np.asarray(mask), 255 - picture(int(record.id[1:])))
+
+
+def test_findings_and_conditions_are_recorded_and_reports_are_no_queries(out: Path) -> None:
+    summary = run(config(samples=3), QUICK, out, report_fakes.build)
+    assert summary.totals.queries == 12
+    assert len(read_trace(out)) == 3 * (4 + 4)
+    for record in read_records(out):
+        assert set(record.found) == {"angles", "truth", "reported"}
+        assert [(name, one["n"]) for name, one in record.conditions.items()] == [
+            ("clean", 1), ("found", 2), ("random", 2),
+        ]  # fmt: skip
+    calls = read_header(out)["sessions"][0]["calls"]
+    assert calls["tool nature"]["replies_generated"] == 12
 
 
 # Errors.

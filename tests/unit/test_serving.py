@@ -6,9 +6,11 @@ import pytest
 from benchmark.cache import Cache
 from benchmark.errors import UserError
 from benchmark.protocols import Embeddings
-from benchmark.serving import Target, Tool
+from benchmark.serving import ANSWERING, Target, Tool
+from benchmark.sights import Sight, View
 from benchmark.types import ModelInfo, Pixels, Sampling
 from tests.fakes import FakeEncoder, FakeTarget, FakeTool, picture
+from tests.report_fakes import FakeAdviser, FakeAnswerer, FakeSeer
 
 GREEDY, DRAWN = Sampling(temperature=0), Sampling(temperature=0.7)
 
@@ -210,3 +212,100 @@ def test_missing_replies_are_refused() -> None:
 
     with pytest.raises(ValueError, match="returned 0 replies for 64 prompts"):
         Tool(Silent()).complete(["p"], [0], DRAWN)
+
+
+# Many texts a picture, questions, advice.
+
+
+def test_a_view_is_scored_with_each_of_its_texts() -> None:
+    target = Target(model := FakeEncoder(), batch_size=4)
+    views = [View(picture(n), ("cat", "dog", "duck")[: n + 1]) for n in range(3)]
+    sights = target.look(views)
+    pairs = [(view.pixels, text) for view in views for text in view.texts]
+    flat = Target(FakeEncoder(), batch_size=4).score(pairs)
+    assert [sight.scores for sight in sights] == [
+        tuple(flat[:1]), tuple(flat[1:3]), tuple(flat[3:])
+    ]  # fmt: skip
+    assert [sight.score for sight in sights] == [flat[0], flat[1], flat[3]]
+    assert Sight(()).score is None
+    assert (model.images, model.texts) == ([4], [["cat", "dog", "duck", "duck"]])
+
+
+def test_many_pairs_are_multiplied_in_parts(monkeypatch: pytest.MonkeyPatch) -> None:
+    pairs = [(picture(n % 3), f"text {n % 7}") for n in range(50)]
+    whole = Target(FakeEncoder()).score(pairs)
+    monkeypatch.setattr("benchmark.serving._PAIRS_A_PRODUCT", 8)
+    assert Target(FakeEncoder()).score(pairs) == whole
+
+
+def test_the_cache_has_the_options_in_a_second_run(cache: Cache) -> None:
+    views = [View(picture(n), ("cat", "dog"), "What is it?") for n in range(3)]
+    first = Target(FakeSeer(), cache, 2).look(views)
+    again = Target(model := FakeSeer(), cache, 2)
+    assert again.look(views) == first
+    assert (model.images, model.texts, model.answerer.history) == ([], [], [])
+    assert again.counts.cache_hits == 3 + 2 + 3
+    assert again.look([View(picture(0), ("cat", "duck"))])[0].scores[0] == first[0].scores[0]
+    assert model.texts == [["duck", "duck"]]
+
+
+def test_questions_are_asked_once_in_full_batches() -> None:
+    target = Target(model := FakeAnswerer(), batch_size=2)
+    questions = [(picture(n % 3), "What?") for n in range(6)] + [(picture(0), "Where?")]
+    answers = target.answer(questions)
+    assert model.history == [["What?", "What?"], ["What?", "Where?"]]
+    assert answers[:3] == answers[3:6]
+    assert len(set(answers)) == 4
+    assert model.samplings == [ANSWERING, ANSWERING]
+    assert (target.counts.asked, target.counts.replies_generated) == (7, 4)
+    target.answer(questions[:1], Sampling(temperature=0, max_new_tokens=5))
+    assert target.counts.replies_generated == 5
+
+
+def test_only_views_with_a_question_are_asked_about() -> None:
+    target = Target(model := FakeSeer(), batch_size=1)
+    with_question = View(picture(0), ("cat",), "What?")
+    sights = target.look([View(picture(0), ("cat",)), with_question])
+    assert [sight.output is None for sight in sights] == [True, False]
+    assert model.answerer.history == [["What?"]]
+
+
+def test_a_target_says_what_it_can_do() -> None:
+    abilities = [
+        (target.gives_scores, target.answers)
+        for target in map(Target, (FakeEncoder(), FakeTarget(), FakeAnswerer(), FakeSeer()))
+    ]
+    assert abilities == [(True, False), (True, False), (False, True), (True, True)]
+
+
+def test_what_a_target_cannot_do_is_said() -> None:
+    with pytest.raises(ValueError, match="fake-answerer only answers questions"):
+        Target(FakeAnswerer()).score([(picture(0), "a")])
+    with pytest.raises(ValueError, match="fake-encoder gives scores: it cannot answer"):
+        Target(FakeEncoder()).answer([(picture(0), "a")])
+
+
+def test_missing_answers_are_refused() -> None:
+    class Silent(FakeAnswerer):
+        def answer(self, *_: object) -> list[str]:
+            return ["yes"]
+
+    with pytest.raises(ValueError, match="answer returned 1 replies for 4 questions"):
+        Target(Silent(), batch_size=4).answer([(picture(0), "a")])
+
+
+def test_items_are_asked_in_order_as_many_as_there_are() -> None:
+    tool = Tool(model := FakeAdviser(rule=lambda item: item * 2), batch_size=2)
+    assert tool.ask([1, 1, 5]) == [2, 2, 10]
+    assert model.history == [2, 1]  # neither deduplicated nor filled up
+    assert tool.ask([]) == []
+    assert (tool.counts.asked, tool.counts.replies_generated) == (3, 3)
+
+
+def test_missing_advice_is_refused() -> None:
+    class Silent(FakeAdviser):
+        def ask(self, items: object) -> list[object]:
+            return []
+
+    with pytest.raises(ValueError, match="ask returned 0 answers for 1 items"):
+        Tool(Silent()).ask([1])
