@@ -31,14 +31,14 @@ class Textbook:
     def __init__(self, start: Gaussian) -> None:
         self.mean, self.sigma, self.covariance = start.mean, start.sigma, start.covariance
         self.path, self.step_path, self.generation = np.zeros(N), np.zeros(N), 0
-        self.whitening = np.eye(N)  # cma looks at its almost-identity from the second step on
 
     def tell(self, best: np.ndarray) -> None:
         old = self.mean
         self.generation += 1
         self.mean = best.mean(axis=0)  # eq. 10
         step = (self.mean - old) / self.sigma
-        whitened = self.whitening @ step
+        values, vectors = np.linalg.eigh(self.covariance)
+        whitened = vectors @ np.diag(values**-0.5) @ vectors.T @ step
         self.step_path = (1 - self.CS) * self.step_path + math.sqrt(
             self.CS * (2 - self.CS) * 5
         ) * whitened
@@ -56,8 +56,6 @@ class Textbook:
             + self.C1 * np.outer(self.path, self.path)
             + self.CMU * outer
         )
-        values, vectors = np.linalg.eigh(self.covariance)
-        self.whitening = vectors @ np.diag(values**-0.5) @ vectors.T
         self.sigma *= math.exp(min(1, self.CS / self.DAMPING * (length / self.LENGTH - 1)))
 
 
