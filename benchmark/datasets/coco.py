@@ -34,6 +34,8 @@ class _Picture:
 class CocoDataset:
     """Pictures in the order of their ids, each with all its captions; one caption a sample.
 
+    `info` hashes ids, file names and captions; records hash the pictures.
+
     Settings:
         data_root: The folder described above; the argument `coco:DIR` does the same.
         split: "test" (default), "validation" or "train".
@@ -56,6 +58,10 @@ class CocoDataset:
         if not self._pictures:
             raise UserError(f"{self._root}: no captions of the split {self._split!r} in its files")
         self._folders = _image_folders(self._root, self._pictures)
+        rows = ((str(p.id), p.file_name, *p.captions) for p in self._pictures)
+        self.info = ModelInfo(
+            id="coco", revision=f"karpathy-{self._split}", weights=sha256_of_rows(rows)
+        )
 
     def __iter__(self) -> Iterator[Sample]:
         for picture in self._pictures:
@@ -72,14 +78,6 @@ class CocoDataset:
     def mean_words(self) -> float:
         """Over all captions of the split: 10.431 for test."""
         return mean_words(caption for p in self._pictures for caption in p.captions)
-
-    @cached_property
-    def info(self) -> ModelInfo:
-        """`weights` hashes ids, file names and captions; records hash the pictures."""
-        rows = ((str(p.id), p.file_name, *p.captions) for p in self._pictures)
-        return ModelInfo(
-            id="coco", revision=f"karpathy-{self._split}", weights=sha256_of_rows(rows)
-        )
 
 
 def _pictures(root: Path, split: str) -> list[_Picture]:

@@ -16,7 +16,7 @@ class PairsDataset:
 
     Without an id, a row's id is its image and, from the second caption of an image on, a number. All
     captions of an image are one group. A picture that cannot be decoded fails when it is loaded, so
-    the other rows go on.
+    the other rows go on. `info` hashes ids, paths as written and captions; records hash the pictures.
 
     Settings:
         data_root: Folder that the paths are relative to, if it is not the file's own.
@@ -38,6 +38,8 @@ class PairsDataset:
             Sample(id=key, text=caption, image=ImageFile(folder / image), group=image)
             for key, image, caption in _rows(self._path)
         ]
+        rows = ((sample.id, sample.group, sample.text) for sample in self._samples)
+        self.info = ModelInfo(id=f"pairs:{self._path.name}", weights=sha256_of_rows(rows))
 
     def __iter__(self) -> Iterator[Sample]:
         return iter(self._samples)
@@ -49,12 +51,6 @@ class PairsDataset:
     def mean_words(self) -> float:
         """Over all captions of the file."""
         return mean_words(sample.text for sample in self._samples)
-
-    @cached_property
-    def info(self) -> ModelInfo:
-        """`weights` hashes ids, paths as written and captions; records hash the pictures."""
-        rows = ((sample.id, sample.group, sample.text) for sample in self._samples)
-        return ModelInfo(id=f"pairs:{self._path.name}", weights=sha256_of_rows(rows))
 
 
 def _rows(path: Path) -> list[tuple[str, str, str]]:
