@@ -179,6 +179,22 @@ def test_without_options_nothing_is_different() -> None:
     assert trials[0].score == Target(FakeTarget()).score([(picture(8), "a photo of thing 0")])[0]
 
 
+def test_options_and_question_come_without_the_truth_of_the_scene() -> None:
+    scenes: list[Any] = []
+
+    class Looking(Optional):
+        def options(self, sample: Sample) -> Sequence[str]:
+            scenes.append(sample.scene)
+            return NAMES
+
+        def question(self, sample: Sample) -> str | None:
+            scenes.append(sample.scene)
+            return None
+
+    attack_one(Looking())
+    assert scenes == [None, None]
+
+
 def test_a_text_beside_options_is_an_error() -> None:
     attack = optional(Score((Candidate(text="a fish", image=picture(8)),)))
     assert "a candidate has the text 'a fish', which nothing is compared with" in error_of(attack)
