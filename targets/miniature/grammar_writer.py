@@ -1,5 +1,6 @@
 """The baseline writer: valid edits by the embedded world's grammar, without any model."""
 
+import hashlib
 import re
 from collections.abc import Mapping, Sequence
 
@@ -7,10 +8,16 @@ import numpy as np
 
 from benchmark.errors import UserError
 from benchmark.toybox.grammar import generate, parse
-from benchmark.toybox.operations import OPERATIONS, edit, families
+from benchmark.toybox.operations import edit, families
 from benchmark.types import JSON, ModelInfo, Sampling
 
 _ASKED = re.compile(r"<([\w-]+)> (.*)", re.DOTALL)
+
+_EXAMPLES = (
+    "a small red ball left of a large blue dog on the grass at night",
+    "two large green cars in a room",
+    "a white house, a black tree and a pink boat at sunset",
+)
 
 
 class GrammarWriter:
@@ -30,7 +37,7 @@ class GrammarWriter:
             raise UserError(
                 f"grammar takes no argument, not {argument!r}: use --set writer=grammar"
             )
-        self.info = ModelInfo(id="grammar", revision=f"{len(OPERATIONS)} operations, version 1")
+        self.info = ModelInfo(id="grammar", weights=_fingerprint())
 
     def complete(
         self, prompts: Sequence[str], seeds: Sequence[int], sampling: Sampling
@@ -38,6 +45,13 @@ class GrammarWriter:
         """One caption for each prompt."""
         del sampling
         return [_edited(prompt, seed) for prompt, seed in zip(prompts, seeds, strict=True)]
+
+
+def _fingerprint() -> str:
+    """sha256 of what it answers to some prompts: another one whenever the grammar's edits change."""
+    prompts = [*_EXAMPLES, *(f"<{family}> {text}" for family in families() for text in _EXAMPLES)]
+    replies = [_edited(prompt, seed) for prompt in prompts for seed in range(8)]
+    return hashlib.sha256("\n".join(replies).encode()).hexdigest()
 
 
 def _edited(prompt: str, seed: int) -> str:

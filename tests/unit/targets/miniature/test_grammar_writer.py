@@ -6,6 +6,7 @@ from benchmark.errors import UserError
 from benchmark.toybox.grammar import parse
 from benchmark.toybox.operations import OPERATIONS, families, operation_of
 from benchmark.types import Sampling
+from targets.miniature import grammar_writer
 from targets.miniature.grammar_writer import GrammarWriter
 
 CAPTION = "a small red ball left of a large blue dog on the grass at night"
@@ -48,6 +49,13 @@ def test_the_family_that_is_asked_for_is_given(family: str) -> None:
 )
 def test_what_it_cannot_do_comes_back_as_it_is(prompt: str, reply: str) -> None:
     assert complete(prompt) == [reply]
+
+
+def test_other_edits_have_another_fingerprint(monkeypatch: pytest.MonkeyPatch) -> None:
+    before = GrammarWriter("", {}).info.weights
+    assert GrammarWriter("", {}).info.weights == before
+    monkeypatch.setattr(grammar_writer, "edit", lambda facts, rng, family: None)
+    assert GrammarWriter("", {}).info.weights != before
 
 
 def test_it_takes_no_argument() -> None:
