@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from benchmark import registry
-from benchmark.config import RunConfig, load_preset, parse_value, presets, resolve
+from benchmark.config import RunConfig, _dataset, load_preset, parse_value, presets, resolve
 from benchmark.errors import UserError
 from benchmark.settings import ATTACKS, COMMON
 
@@ -238,3 +238,22 @@ def test_one_and_one_point_zero_are_one_experiment() -> None:
 )
 def test_values_are_toml_and_else_text(text: str, value: object) -> None:
     assert parse_value(text) == value
+
+
+def test_an_attack_may_want_other_data_than_the_preset_gives_the_rest() -> None:
+    table = load_preset("mini")["datasets"]["toybox"]
+    config = resolve("mac", "clip")
+    assert config.samples == table["samples"] == 240
+    assert "advdreamer" not in config.dataset_settings
+    name, spec, settings = _dataset(None, load_preset("mini"), "advdreamer", None)
+    assert (name, spec) == ("toybox", "toybox")
+    assert settings == {
+        "samples": 60, "split": "test", "kind": "single", "balanced": True, "labels": True, "px": 128,
+    }  # fmt: skip
+
+
+def test_a_photo_is_named_by_its_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    config = resolve("mac", "clip", dataset="photo:mine/cat.png", overrides=["dataset.label=cat"])
+    assert config.dataset == f"photo:{tmp_path}/mine/cat.png"
+    assert (config.dataset_name, config.dataset_settings) == ("cat.png", {"label": "cat"})
