@@ -100,7 +100,10 @@ def _picture(name: str, record: Record, clean: Pixels | None, folder: Path) -> I
     if name == "clean":
         return None if clean is None else Image.fromarray(clean)
     path = folder / f"{record.artifacts.get(name, '')}.png"
-    return Image.open(path) if path.is_file() else None
+    if not path.is_file():
+        return None
+    with Image.open(path) as image:
+        return image.convert("RGB")
 
 
 def _fitted(picture: Image.Image) -> Image.Image:
@@ -108,7 +111,7 @@ def _fitted(picture: Image.Image) -> Image.Image:
     scale = _SIDE / max(picture.size)
     width, height = (max(1, round(side * scale)) for side in picture.size)
     cell = Image.new("RGB", (_SIDE, _SIDE), _LACKING)
-    scaled = picture.convert("RGB").resize((width, height), Image.Resampling.LANCZOS)
+    scaled = picture.resize((width, height), Image.Resampling.LANCZOS)
     cell.paste(scaled, ((_SIDE - width) // 2, (_SIDE - height) // 2))
     return cell
 
