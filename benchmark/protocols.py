@@ -135,8 +135,11 @@ class EntailmentJudge(Protocol):
     info: ModelInfo
 
     def judge(self, pairs: Sequence[tuple[str, str]]) -> npt.NDArray[np.float64]:
-        """(premise, hypothesis) pairs -> probabilities, shape (n, models, 3): entailment, neutral,
-        contradiction of each model of the ensemble. NaN where the text cannot be read."""
+        """Judge (premise, hypothesis) pairs by every model of the ensemble.
+
+        Returns probabilities, shape (n, models, 3): entailment, neutral, contradiction. NaN where
+        the text cannot be read.
+        """
         ...
 
 

@@ -11,7 +11,7 @@ from typing import Any, Literal, Protocol, TypeAlias, get_args
 import numpy as np
 import numpy.typing as npt
 
-JSON: TypeAlias = None | bool | int | float | str | list["JSON"] | dict[str, "JSON"]
+JSON: TypeAlias = bool | int | float | str | list["JSON"] | dict[str, "JSON"] | None
 Pixels: TypeAlias = npt.NDArray[np.uint8]
 """An RGB picture, shape (height, width, 3), 0..255."""
 

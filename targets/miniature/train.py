@@ -70,9 +70,7 @@ class InTraining:
 
     def encode_texts(self, texts: Sequence[str]) -> Embeddings:
         """(n, 128) unit vectors."""
-        ids = self.tokenizer(
-            list(texts), padding="max_length", return_tensors="pt"
-        ).input_ids
+        ids = self.tokenizer(list(texts), padding="max_length", return_tensors="pt").input_ids
         return _unit([self.model.encode_text(ids[i : i + 500]) for i in range(0, len(ids), 500)])
 
 
@@ -131,7 +129,8 @@ def train_writer(name: str, recipe: WriterRecipe, work: Path, out: Path) -> dict
     seconds = writer_training.train(model, all_scenes, recipe, work / f"{name}.pt", _say)
     folder = out / name
     _fresh(folder)
-    model.half().save_pretrained(str(folder))
+    half: torch.nn.Module = model.half()  # type: ignore[no-untyped-call]
+    model.save_pretrained(str(folder), state_dict=half.state_dict())
     writer_tokenizer().save_pretrained(str(folder))
     _say("measuring")
     written = TransformersLM(str(folder), {})

@@ -56,7 +56,7 @@ def _word_level(special: list[str]) -> Tokenizer:
 
 
 def _wrap(tokenizer: Tokenizer, more_special: list[str]) -> PreTrainedTokenizerFast:
-    return PreTrainedTokenizerFast(
+    return PreTrainedTokenizerFast(  # type: ignore[no-untyped-call]
         tokenizer_object=tokenizer,
         bos_token=BOS,
         eos_token=EOS,

@@ -1,6 +1,7 @@
 """What the caption writer writes, on captions that it has not seen. Shares in 0..1."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from rapidfuzz.distance import Levenshtein
@@ -35,7 +36,7 @@ def measure(writer: LanguageModel, scenes: Sequence[Scene]) -> dict[str, float]:
         Levenshtein.distance(a.split(), b.split()) for a, b in zip(prompts, replies, strict=True)
     ]
     found = [_operation(a, b) for a, b in zip(prompts, replies, strict=True)]
-    out = {
+    out: dict[str, Any] = {
         "well_formed": np.mean([facts is not None for facts in read]),
         "identical": np.mean([d == 0 for d in distances]),
         "valid_edit": np.mean(

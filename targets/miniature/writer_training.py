@@ -113,7 +113,7 @@ def train(
             }
             torch.save(state, partial)
             partial.replace(checkpoint)
-    model.eval()
+    model.train(False)
     return seconds + time.monotonic() - started
 
 
