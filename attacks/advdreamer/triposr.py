@@ -16,7 +16,11 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from attacks.advdreamer.marching_cubes import marching_cubes
-from attacks.advdreamer.triposr_checkpoint import PUBLISHED_REPOSITORY, read_checkpoint
+from attacks.advdreamer.triposr_checkpoint import (
+    PUBLISHED_REPOSITORY,
+    read_checkpoint,
+    without_weights,
+)
 from attacks.advdreamer.triposr_config import PUBLISHED, TripoConfig
 from attacks.advdreamer.triposr_image import FOREGROUND_RATIO, Bytes, centred, on_grey, resized
 from attacks.advdreamer.triposr_network import (
@@ -30,7 +34,7 @@ from attacks.advdreamer.triposr_network import (
 from attacks.advdreamer.triposr_rays import Marched, Rays, cameras, march
 from benchmark.errors import UserError
 
-__all__ = ["Marched", "Mesh", "Rays", "TripoSR", "cameras"]
+__all__ = ["Marched", "Mesh", "Rays", "TripoSR", "cameras", "without_weights"]
 
 _CHUNK, _CPU_CHUNK = 1 << 18, 1 << 13
 """Points decoded at once; on a CPU, as many as stay in its caches."""
@@ -87,7 +91,7 @@ class TripoSR(nn.Module):
         *,
         position: Position = "4.35",
     ) -> Self:
-        """A model with random weights; `torch.device("meta")` around the call makes one without any.
+        """A model with random weights, or with none inside `without_weights`.
 
         Args:
             config: With the published configuration's keys and nesting.
@@ -126,7 +130,7 @@ class TripoSR(nn.Module):
                 published repository's checkpoint is not the published one.
             ConnectionError: The weights are not on this machine and cannot be fetched.
         """
-        with torch.device("meta"):
+        with without_weights():
             model = cls.from_config(config, vit_config, position=position)
         checkpoint = read_checkpoint(path, revision)
         model.load_published(checkpoint.state, str(checkpoint.file))
@@ -141,20 +145,21 @@ class TripoSR(nn.Module):
         """
         own = {name: tuple(value.shape) for name, value in self.state_dict().items()}
         given = {name: tuple(value.shape) for name, value in state.items()}
-        for fault, names in (
-            ("lacks", sorted(own.keys() - given.keys())),
-            ("has the unknown", sorted(given.keys() - own.keys())),
-        ):
-            if names:
-                raise UserError(
-                    f"{source} {fault} {len(names)} of {len(own)} tensors, first {names[0]!r}:"
-                    " give TripoSR's checkpoint with the configuration that belongs to it"
-                )
+        missing, unknown = sorted(own.keys() - given.keys()), sorted(given.keys() - own.keys())
+        remedy = "give TripoSR's checkpoint, with the configuration that belongs to it"
+        if missing:
+            raise UserError(
+                f"{source} lacks {len(missing)} of {len(own)} tensors, first {missing[0]!r}: {remedy}"
+            )
+        if unknown:
+            raise UserError(
+                f"{source} has {len(unknown)} unknown tensors, first {unknown[0]!r}: {remedy}"
+            )
         for name, shape in own.items():
             if given[name] != shape or not state[name].is_floating_point():
                 raise UserError(
                     f"{source}: {name} is {state[name].dtype} {given[name]}, not float {shape}:"
-                    " give the configuration that belongs to the checkpoint"
+                    f" {remedy}"
                 )
         self.load_state_dict({k: v.float() for k, v in state.items()}, strict=True, assign=True)
         self.requires_grad_(False)
@@ -222,7 +227,9 @@ class TripoSR(nn.Module):
         return torch.cat(parts).reshape(*points.shape[:-1], 4)
 
     def _decoded(self, scene_code: Tensor, points: Tensor) -> Tensor:
-        unit = points.float() / self.config.radius
+        # As the released code scales the box: `points / radius` differs in the last bit, which exp enlarges.
+        radius = self.config.radius
+        unit = (points.float() + radius) / (2 * radius) * 2 - 1
         # Planes 0, 1 and 2 are indexed by (x, y), (x, z) and (y, z), the first along their columns.
         where = torch.stack([unit[:, [0, 1]], unit[:, [0, 2]], unit[:, [1, 2]]])[:, None]
         features = F.grid_sample(scene_code.float(), where, align_corners=False)  # (3, C, 1, n)

@@ -2,8 +2,10 @@
 
 import hashlib
 import pickle
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import torch
 from huggingface_hub import hf_hub_download
@@ -11,6 +13,7 @@ from huggingface_hub.errors import HfHubHTTPError, HFValidationError
 from safetensors import SafetensorError
 from safetensors.torch import load_file
 from torch import Tensor
+from torch.overrides import TorchFunctionMode
 
 from benchmark.errors import UserError
 
@@ -27,6 +30,27 @@ class Checkpoint(NamedTuple):
     file: Path
     sha256: str
     state: dict[str, Tensor]
+
+
+@contextmanager
+def without_weights() -> Iterator[None]:
+    """Modules made inside have names and shapes but no memory."""
+    with torch.device("meta"), _Unfilled():
+        yield
+
+
+class _Unfilled(TorchFunctionMode):
+    """Leaves out what fills tensors: it would have no effect, but load torch's compiler for seconds."""
+
+    _FILLS = (Tensor.normal_, Tensor.uniform_, Tensor.fill_, Tensor.zero_)
+
+    def __torch_function__(
+        self, func: Any, types: Any, args: Any = (), kwargs: dict[str, Any] | None = None
+    ) -> Any:
+        given = kwargs or {}
+        if func in self._FILLS or getattr(func, "__module__", "") == "torch.nn.init":
+            return args[0] if args else given["tensor"]
+        return func(*args, **given)
 
 
 def read_checkpoint(path: str | Path, revision: str | None = None) -> Checkpoint:

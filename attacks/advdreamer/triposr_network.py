@@ -177,8 +177,8 @@ class Triplane(nn.Module):
 
     def __init__(self, channels: int, plane_size: int) -> None:
         super().__init__()
-        start = torch.randn(3, channels, plane_size, plane_size) / math.sqrt(channels)
-        self.embeddings = nn.Parameter(start)
+        self.embeddings = nn.Parameter(torch.empty(3, channels, plane_size, plane_size))
+        nn.init.normal_(self.embeddings, std=channels**-0.5)
 
     def tokens(self) -> Tensor:
         """Tokens (C, 3 * size²), ordered by plane, row and column."""
