@@ -23,6 +23,9 @@ DIGITS = 4
 MISSING = "-"
 """How people see a number that cannot be had; a file leaves the field empty."""
 
+_COMPARED = ("condition", "pair")
+"""Kinds of parts whose numbers people compare with each other, so they need the intervals."""
+
 
 @dataclass(frozen=True, slots=True)
 class Row:
@@ -194,10 +197,20 @@ def _blocks(table: Sequence[Row]) -> list[tuple[str, list[list[str]]]]:
         for name in dict.fromkeys(row.slice for row in part):
             numbers = [cells.get((name, metric)) for metric in metrics]
             n = max(row.n for row in numbers if row is not None)
-            values = [MISSING if row is None else _number(row.value, MISSING) for row in numbers]
+            values = [_cell(row, compared=kind in _COMPARED) for row in numbers]
             body.append([name.partition("=")[2] or name, str(n), *values])
         blocks.append((f"per {kind}", [[kind, "n", *metrics], *body]))
     return blocks
+
+
+def _cell(row: Row | None, *, compared: bool) -> str:
+    """A number in a block of parts; with its interval and flags where parts are compared."""
+    if row is None or row.value is None:
+        return MISSING
+    number = _number(row.value, MISSING)
+    if not compared or row.ci_low is None:
+        return number
+    return f"{number} {_interval(row)} {row.flags}".rstrip()
 
 
 def _parts(body: list[list[str]], width: int) -> list[list[list[str]]]:

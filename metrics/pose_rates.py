@@ -42,8 +42,9 @@ class PoseAccuracy:
       too. Read it beside "corner": extreme poses fool anyhow.
     - `naturalness`, `fidelity`, `plausibility`: means of the reward model's scores, 1 to 5.
 
-    By pair (slice "A-B"), paired by sample: `accuracy_difference` and `accuracy_reproduced_difference`,
-    how much more accurate the target is under A. The flag "tie" says that the interval holds 0.
+    By pair (slice "pair=A - B"), paired by sample: `accuracy_difference` and
+    `accuracy_reproduced_difference`, how much more accurate the target is under A. The flag "tie" says
+    that the interval holds 0.
 
     Over all: `success`, the share of samples for which some query fooled the target;
     `success_of_recognised`, the same among those whose clean picture is recognised; `queries`, a
@@ -108,7 +109,7 @@ class PoseAccuracy:
                 f"{metric}_difference",
                 records,
                 partial(_difference, easier=prefix + easier, harder=prefix + harder),
-                f"{easier}-{harder}",
+                f"pair={easier} - {harder}",
             )
             if measure.n:
                 low, high = measure.ci_low, measure.ci_high
@@ -136,7 +137,7 @@ class PoseAccuracy:
         return Measure(metric, mean, low, high, n=len(pooled), unit=unit, slice=part)
 
     def _reproduction(self, records: Sequence[Record], name: str, part: str) -> Measure:
-        """P(the true object fools | its picture fools), pooled over poses; n counts these poses."""
+        """P(the true object fools | its picture fools), pooled over the poses that the flag counts."""
         groups: dict[str, list[tuple[int, int]]] = {}
         for record in records:
             counts = _mapping(record.found, "reproduced", name)
@@ -150,9 +151,10 @@ class PoseAccuracy:
             _ratio(pooled),
             low,
             high,
-            n=sum(fooled for _, fooled in pooled),
+            n=len(pooled),
             unit="rate",
             slice=part,
+            flags=f"poses={sum(fooled for _, fooled in pooled)}",
         )
 
 

@@ -122,6 +122,18 @@ count         10  0.1000       -
     )
 
 
+def test_conditions_and_pairs_are_compared_so_they_show_intervals_and_flags() -> None:
+    compared = [
+        Measure("accuracy", 0.25, 0.125, 0.375, 12, slice="condition=random"),
+        Measure("accuracy", None, slice="condition=center"),
+        Measure("gap", -0.5, -0.75, 0.25, 12, slice="pair=a - b", flags="tie"),
+    ]
+    text = to_text(rows(compared, config()))
+    assert "random     12  0.2500 [0.1250, 0.3750]\n" in text
+    assert text.splitlines()[3].split() == ["center", "0", "-"]
+    assert "a - b  12  -0.5000 [-0.7500, 0.2500] tie\n" in text
+
+
 def test_text_fits_its_width() -> None:
     text = to_text(TABLE, width=30)
     assert max(map(len, text.splitlines())) <= 30

@@ -66,7 +66,7 @@ def test_accuracy_is_a_mean_over_samples() -> None:
 
 def test_reproduction_is_conditional_and_pooled() -> None:
     rate = measures(FIRST, SECOND)["condition=random", "reproduction_rate"]
-    assert (rate.value, rate.n) == (0.5, 6)  # (2 + 1) of (4 + 2) poses
+    assert (rate.value, rate.n, rate.flags) == (0.5, 2, "poses=6")  # (2 + 1) of (4 + 2)
 
 
 def test_nothing_fooled_is_no_rate() -> None:
@@ -87,17 +87,17 @@ def test_naturalness_is_the_mean_of_its_two_scores() -> None:
 
 def test_differences_are_paired_and_say_when_they_are_a_tie() -> None:
     found = measures(FIRST, SECOND)
-    gap = found["random-distribution", "accuracy_difference"]
+    gap = found["pair=random - distribution", "accuracy_difference"]
     # .6 - .2 and .8 - 0
     assert gap.value == pytest.approx(0.6)
     assert gap.flags == ""
-    real = found["random-distribution", "accuracy_reproduced_difference"]
+    real = found["pair=random - distribution", "accuracy_reproduced_difference"]
     assert real.value == pytest.approx(0.6)  # .7 - .4 and .9 - 0
-    centre = found["distribution-center", "accuracy_difference"]
+    centre = found["pair=distribution - center", "accuracy_difference"]
     # .2 - 0 and 0 - 1: the interval reaches from -1 to .2.
     assert centre.value == pytest.approx(-0.4)
     assert centre.flags == "tie"
-    assert ("corner-center", "accuracy_difference") not in found
+    assert ("pair=corner - center", "accuracy_difference") not in found
 
 
 def test_errors_are_counted_and_left_out() -> None:
