@@ -75,7 +75,15 @@ class Pipeline:
             shrunk = Image.fromarray(outline).resize(size, Image.Resampling.NEAREST)
             mask: Mask = clean_mask(np.asarray(shrunk, dtype=np.bool_))
             return mask
-        box = None if outline is None else _scaled(outline, len(pixels) / len(original))
+        box = None
+        if outline is not None:
+            height, width = original.shape[:2]
+            if outline[0] + outline[2] > width or outline[1] + outline[3] > height:
+                raise ForegroundError(
+                    f"box {','.join(map(str, outline))} leaves the picture, which has"
+                    f" {width} x {height} pixels: give left,top,width,height within it"
+                )
+            box = _scaled(outline, len(pixels) / len(original))
         return self._stages.foreground.cut(pixels, sample.text, box)
 
 

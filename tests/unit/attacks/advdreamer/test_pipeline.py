@@ -68,6 +68,14 @@ def test_a_mask_of_another_size_is_refused() -> None:
         taken_apart(run, samples(1)[0])
 
 
+def test_a_box_outside_the_picture_is_refused() -> None:
+    run = Run({}, dataset=Outlined([], where=(20, 4, 13, 8)))
+    with pytest.raises(
+        ForegroundError, match="box 20,4,13,8 leaves the picture, which has 32 x 32"
+    ):
+        taken_apart(run, samples(1)[0])
+
+
 def test_a_sample_without_a_picture_is_refused() -> None:
     with pytest.raises(ForegroundError, match="sample s0 has no picture"):
         taken_apart(Run({}), replace(samples(1)[0], image=None))
