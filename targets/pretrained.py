@@ -47,6 +47,14 @@ def loading(argument: str) -> Iterator[None]:
             library.enable_progress_bar()
 
 
+def pinned(argument: str, revision: str | None) -> tuple[str, str | None]:
+    """Repository and revision of `ORG/NAME@COMMIT`; `revision` holds where the argument has none."""
+    if Path(argument).exists():
+        return argument, revision
+    name, _, commit = argument.partition("@")
+    return name, commit or revision
+
+
 def placed(model: Any, options: Options) -> Any:
     """The model on its device and in evaluation mode."""
     return model.to(options.device).eval()

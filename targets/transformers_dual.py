@@ -16,7 +16,7 @@ from benchmark.errors import UserError
 from benchmark.protocols import Embeddings
 from benchmark.types import JSON, ModelInfo, Pixels
 from targets.options import Options
-from targets.pretrained import loading, placed, transformers_weights
+from targets.pretrained import loading, pinned, placed, transformers_weights
 from targets.weights import sha256_of
 
 _LENGTHS = {"clip": 77, "siglip": 64, "siglip2": 64}
@@ -26,7 +26,8 @@ _LENGTHS = {"clip": 77, "siglip": 64, "siglip2": 64}
 class TransformersDualEncoder:
     """A dual encoder of transformers, in float32 and evaluation mode unless told otherwise.
 
-    The argument is a repository on the hub (`google/siglip-so400m-patch14-384`) or a local folder.
+    The argument is a repository on the hub (`google/siglip-so400m-patch14-384`, with `@COMMIT` pinned)
+    or a local folder.
 
     Settings:
         revision: Commit, tag or branch on the hub.
@@ -39,7 +40,7 @@ class TransformersDualEncoder:
 
     def __init__(self, argument: str, settings: Mapping[str, JSON]) -> None:
         self._options = Options.of(settings)
-        revision = self._options.revision
+        argument, revision = pinned(argument, self._options.revision)
         load: dict[str, Any] = {"revision": revision, "trust_remote_code": False}
         with loading(argument):
             model = AutoModel.from_pretrained(argument, dtype=self._options.dtype, **load)

@@ -27,7 +27,7 @@ from transformers import (
 from benchmark.errors import UserError
 from benchmark.types import JSON, ModelInfo, Sampling
 from targets.options import Options
-from targets.pretrained import loading, placed, transformers_weights
+from targets.pretrained import loading, pinned, placed, transformers_weights
 from targets.weights import sha256_of
 
 _DATE = "26 Jul 2024"
@@ -38,7 +38,8 @@ the same on any day. Other templates do not read it."""
 class TransformersLM:
     """A causal language model of transformers.
 
-    The argument is a repository on the hub (`meta-llama/Meta-Llama-3.1-8B-Instruct`) or a local folder.
+    The argument is a repository on the hub (`meta-llama/Meta-Llama-3.1-8B-Instruct`, with `@COMMIT` pinned)
+    or a local folder.
 
     Settings:
         revision: Commit, tag or branch on the hub.
@@ -53,7 +54,8 @@ class TransformersLM:
     def __init__(self, argument: str, settings: Mapping[str, JSON]) -> None:
         self._options = Options.of(settings)
         self._top_k = _whole(settings, "top_k")
-        load: dict[str, Any] = {"revision": self._options.revision, "trust_remote_code": False}
+        argument, revision = pinned(argument, self._options.revision)
+        load: dict[str, Any] = {"revision": revision, "trust_remote_code": False}
         with loading(argument):
             tokenizer = AutoTokenizer.from_pretrained(argument, **load)
             model = AutoModelForCausalLM.from_pretrained(
@@ -68,7 +70,7 @@ class TransformersLM:
         self.info = ModelInfo(
             id=f"transformers:{argument}",
             revision=getattr(model.config, "_commit_hash", None) or "",
-            weights=sha256_of(transformers_weights(argument, self._options.revision)),
+            weights=sha256_of(transformers_weights(argument, revision)),
             dtype=self._options.dtype_name,
             preprocessing=f"chat template {hashlib.sha256(template.encode()).hexdigest()[:16]},"
             f" top_k {self._top_k}",

@@ -133,7 +133,7 @@ def train_writer(name: str, recipe: WriterRecipe, work: Path, out: Path) -> dict
     model.save_pretrained(str(folder), state_dict=half.state_dict())
     writer_tokenizer().save_pretrained(str(folder))
     _say("measuring")
-    written = TransformersLM(str(folder), {})
+    written = TransformersLM(str(folder), {"dtype": "float64"})  # as the package loads it
     splits = {
         split: writer_quality.measure(written, scenes(split, 300))
         for split in ("validation", "test")

@@ -30,7 +30,10 @@ def test_paper_resolves_to_the_published_models_and_settings() -> None:
     assert config.samples is None
     expected = {"temperature": 0.7, "top_p": 0.9, "max_new_tokens": 40, "ties": "released"}
     assert {key: config.settings[key] for key in expected} == expected
-    assert config.settings["writer"] == "transformers:meta-llama/Meta-Llama-3.1-8B-Instruct"
+    assert (
+        config.settings["writer"]
+        == "transformers:meta-llama/Meta-Llama-3.1-8B-Instruct@0e9e39f249a16976918f6564b8830bc894c89659"
+    )
 
 
 @pytest.mark.parametrize("preset", presets())
