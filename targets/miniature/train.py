@@ -42,7 +42,7 @@ RECIPES: dict[str, DualRecipe | WriterRecipe] = {
     "negclip-mini": DualRecipe(
         "hard-negatives",
         scenes=80_000,
-        steps=1_500,
+        steps=1_000,
         learning_rate=3e-4,
         start_from="clip-mini",
         seed=3,
