@@ -40,6 +40,14 @@ def test_vertices_are_interpolated_along_the_axis_that_they_cross() -> None:
     assert surface.vertices.shape == (8, 3)
 
 
+def test_diagonal_neighbours_are_kept_apart() -> None:
+    values = np.zeros((3, 4, 4))
+    values[1, 1, 1] = values[1, 2, 2] = 4.0
+    surface = marching_cubes(values, 1.0)
+    assert surface.faces.shape == (16, 3)
+    assert volume(surface) == pytest.approx(2 * 8 * 0.75**3 / 6)  # two octahedra
+
+
 def test_volume_of_a_ball() -> None:
     line = np.linspace(-1, 1, 41)
     x, y, z = np.meshgrid(line, line, line, indexing="ij")
