@@ -13,7 +13,10 @@ from benchmark.protocols import RunContext
 from benchmark.stats import clustered_bootstrap, mean_interval, wilson
 from benchmark.types import Measure, Record
 
-ORDER = ("clean", "identity", "random", "corner", "best_of_random", "distribution", "center")
+ORDER = (
+    "clean", "identity", "random", "corner", "best_of_random", "best_of_search", "distribution",
+    "center",
+)  # fmt: skip
 """Conditions in the order in which they are read; others follow by name."""
 
 TRUE = "true/"
@@ -24,6 +27,7 @@ DIFFERENCES = (
     ("random", "distribution"),
     ("corner", "distribution"),
     ("best_of_random", "distribution"),
+    ("best_of_random", "best_of_search"),
     ("corner", "center"),
     ("best_of_random", "center"),
     ("distribution", "center"),

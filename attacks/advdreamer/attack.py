@@ -12,7 +12,7 @@ from attacks.advdreamer.labels import label_set
 from attacks.advdreamer.losses import LOSSES, isp, mf_it
 from attacks.advdreamer.pipeline import Case, Pipeline
 from attacks.advdreamer.pose import POSE_DIGITS, Pose, bounds_named
-from attacks.advdreamer.selection import ENCODER, NATURALNESS, Selection
+from attacks.advdreamer.selection import ENCODER, NATURALNESS, Asking, Selection
 from attacks.advdreamer.sheet import write_sheet
 from benchmark.errors import UserError
 from benchmark.protocols import RunContext, Search
@@ -138,7 +138,8 @@ class AdvDreamer:
         options = self.options(sample)
         search = PoseSearch(rng, self._population, self._parents, self._sigma, self._cap)
         history: list[dict[str, JSON]] = []
-        queries = 0
+        tried: list[Pose] = []
+        all_losses: list[float] = []
         for generation in range(self._generations):
             poses = [self._bounds.pose(z) for z in search.ask()]
             pictures = case.manipulator.pictures(poses)
@@ -146,10 +147,12 @@ class AdvDreamer:
                 "list[Feedback]",
                 (yield Score(_candidates(pictures, poses, generation))),
             )
-            queries += len(feedback)
+            scored = pictures[: len(feedback)]
+            losses = yield from self._selection.losses(feedback, scored, case.clean, options)
+            tried += poses[: len(feedback)]
+            all_losses += losses
             if len(feedback) < len(pictures):
                 break
-            losses = yield from self._selection.losses(feedback, pictures, case.clean, options)
             order, natural = yield from self._selection.order(losses, _those_of(pictures))
             search.tell(order)
             history.append(
@@ -162,12 +165,14 @@ class AdvDreamer:
                 }
             )
         distribution = search.distribution
+        best = yield from self._best(all_losses, tried, case)
         self._cases[sample.id] = case
         found: dict[str, JSON] = {
             "distribution": distribution.to_json(),
             "center": self._bounds.pose(distribution.mean).to_json(),
             "generations": cast("JSON", history),
-            "queries": queries,
+            "best": [pose.theta.tolist() for pose in best],
+            "queries": len(tried),
         }
         mask = np.repeat(case.manipulator.mask[..., None], 3, axis=2).astype(np.uint8) * 255
         return Submission(
@@ -183,6 +188,7 @@ class AdvDreamer:
                 self._plan,
                 case.manipulator,
                 Gaussian.from_json(cast("Mapping[str, JSON]", found["distribution"])),
+                [Pose.of(theta) for theta in cast("list[list[float]]", found["best"])],
                 cast("int", found["queries"]),
                 case.clean,
                 self.options(sample),
@@ -191,6 +197,17 @@ class AdvDreamer:
                 rng,
             )
         )
+
+    def _best(
+        self, losses: Sequence[float], poses: Sequence[Pose], case: Case
+    ) -> Asking[list[Pose]]:
+        """The best of all that was tried, by the rule that selects parents."""
+        if not poses:
+            return []
+        order, _ = yield from self._selection.order(
+            losses, lambda some: case.manipulator.pictures([poses[index] for index in some])
+        )
+        return [poses[index] for index in order[: self._parents]]
 
     def _rule(self, settings: Mapping[str, Any]) -> Selection:
         loss, selection = str(settings["loss"]), settings["selection"]

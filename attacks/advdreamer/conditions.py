@@ -1,9 +1,12 @@
 """The conditions under which a target is measured (AdvDreamer sec. 4.1), pictured and real.
 
-identity: taken apart and put together again, unturned. random: uniform in the box of poses. corner: random
-corners of that box. best_of_random: as many random poses as the search had queries, selected by the very
-same rule, the price of having no optimiser. distribution: draws from p*; "distribution*4" draws with the
-covariance times four (Fig. 6B). center: Theta*, where p* is centred.
+- identity: taken apart and put together again, unturned.
+- random: uniform in the box of poses. corner: random corners of that box.
+- best_of_random: as many random poses as the search had queries, selected by the very same rule. This is
+  what the queries buy without an optimiser.
+- best_of_search: the search's own queries, selected likewise, so that the two can be compared.
+- distribution: draws from p*. "distribution*4": with its covariance times four (Fig. 6B).
+- center: Theta*, where p* is centred.
 """
 
 from collections.abc import Mapping, Sequence
@@ -23,7 +26,10 @@ from benchmark.toybox.render import render
 from benchmark.types import JSON, Candidate, Feedback, Pixels, Score, Submission
 
 BEST_OF_RANDOM = "best_of_random"
-CONDITIONS = ("identity", "random", "corner", BEST_OF_RANDOM, "distribution", "center")
+BEST_OF_SEARCH = "best_of_search"
+CONDITIONS = (
+    "identity", "random", "corner", BEST_OF_RANDOM, BEST_OF_SEARCH, "distribution", "center",
+)  # fmt: skip
 TRUE = "true/"
 """Before the name of a condition: the same poses of the object itself."""
 
@@ -71,6 +77,7 @@ def evaluate(
     plan: Evaluation,
     manipulator: Manipulator,
     distribution: Gaussian,
+    best: Sequence[Pose],
     queries: int,
     clean: Pixels,
     options: Sequence[str],
@@ -80,13 +87,16 @@ def evaluate(
 ) -> Asking[Submission]:
     """Measure one sample under all conditions.
 
-    `labels` belong to `options`, the true one first. `scene` is the truth behind the picture, or None.
+    `best` are the best of the search's `queries`. `labels` belong to `options`, the true one first.
+    `scene` is the truth behind the picture, or None.
     """
     poses = {
         condition: _poses(condition, plan, distribution, rng)
         for condition in plan.conditions
-        if condition != BEST_OF_RANDOM
+        if condition not in (BEST_OF_RANDOM, BEST_OF_SEARCH)
     }
+    if BEST_OF_SEARCH in plan.conditions and best:
+        poses[BEST_OF_SEARCH] = list(best)
     if BEST_OF_RANDOM in plan.conditions and queries:
         baseline = [plan.bounds.uniform(rng) for _ in range(queries)]
         poses[BEST_OF_RANDOM] = yield from _selected(plan, manipulator, baseline, clean, options)

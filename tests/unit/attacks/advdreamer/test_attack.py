@@ -7,6 +7,7 @@ import pytest
 
 from attacks.advdreamer.attack import AdvDreamer
 from attacks.advdreamer.cmaes import Gaussian
+from attacks.advdreamer.losses import isp
 from attacks.advdreamer.pose import IDENTITY, PRESETS, Pose
 from benchmark.errors import UserError
 from benchmark.flight import Outcome
@@ -80,7 +81,7 @@ def test_every_picture_of_the_search_is_one_query() -> None:
     ] * 12
     assert {name: counts["n"] for name, counts in record.conditions.items()} == {
         "clean": 1, "identity": 1, "random": 4, "corner": 4, "best_of_random": 3,
-        "distribution": 4, "center": 1,
+        "best_of_search": 3, "distribution": 4, "center": 1,
     }  # fmt: skip
     # As many random poses as queries, before the best three of them are shown again.
     baseline = [e for e in outcome.trace if e.perturbation.get("baseline") == "best_of_random"]
@@ -101,8 +102,23 @@ def test_budgets(budget: int) -> None:
         assert start.sigma == 0.5
     assert record.conditions["center"]["n"] == 1
     selected = min(budget, 3)
-    assert record.conditions.get("best_of_random", {"n": 0})["n"] == selected
+    for condition in ("best_of_random", "best_of_search"):
+        assert record.conditions.get(condition, {"n": 0})["n"] == selected
     assert set(outcome.pictures) >= {"mask", "background", "identity", "center"}
+
+
+def test_the_best_of_the_search_are_queries_of_it_and_no_worse_than_random_ones() -> None:
+    (outcome,) = outcomes(cats(1), selection="loss")
+    record = record_of(outcome)
+    searched = {
+        tuple(e.perturbation[name] for name in IDENTITY.to_json()): e.option_scores
+        for e in outcome.trace
+        if e.purpose == "search"
+    }
+    best = [tuple(theta) for theta in cast(Any, record.found["best"])]
+    fitness = {pose: isp(scores) for pose, scores in searched.items()}
+    assert sorted(fitness, key=lambda pose: -fitness[pose])[:3] == best
+    assert record.fitness == pytest.approx(max(fitness.values()), abs=1e-6)
 
 
 def test_more_budget_does_not_change_what_came_before() -> None:
