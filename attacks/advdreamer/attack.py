@@ -99,6 +99,7 @@ class AdvDreamer:
             keeps_all=settings["pictures"] == "all",
         )
         self._pipeline = Pipeline(run, settings)
+        self.stages = self._pipeline.stages
         self._cases: dict[str, Case] = {}
 
     def options(self, sample: Sample) -> list[str]:

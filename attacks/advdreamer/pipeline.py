@@ -41,7 +41,7 @@ class Pipeline:
     """
 
     def __init__(self, run: RunContext, settings: Mapping[str, Any]) -> None:
-        self._stages = Stages(
+        self.stages = Stages(
             **{key: run.model(kind, str(settings[key])) for key, kind in _STAGES.items()}
         )
         self._max_side = int(settings["max_side"])
@@ -61,7 +61,7 @@ class Pipeline:
         pixels = _shrunk(original, self._max_side)
         mask = self._mask(sample, original, pixels)
         hole = hole_of(pixels, mask)
-        return Case(pixels, Manipulator.of(self._stages, pixels, mask, hole))
+        return Case(pixels, Manipulator.of(self.stages, pixels, mask, hole))
 
     def _mask(self, sample: Sample, original: Pixels, pixels: Pixels) -> Mask:
         outline = self._outline(sample)
@@ -84,7 +84,7 @@ class Pipeline:
                     f" {width} x {height} pixels: give left,top,width,height within it"
                 )
             box = _scaled(outline, len(pixels) / len(original))
-        return self._stages.foreground.cut(pixels, sample.text, box)
+        return self.stages.foreground.cut(pixels, sample.text, box)
 
 
 def _shrunk(pixels: Pixels, max_side: int) -> Pixels:
