@@ -55,4 +55,6 @@ class Facts:
 
 def _check(what: str, value: str | None, allowed: tuple[str | None, ...]) -> None:
     if value not in allowed:
-        raise ValueError(f"unknown {what} {value!r}: expected one of {', '.join(map(str, allowed))}")
+        raise ValueError(
+            f"unknown {what} {value!r}: expected one of {', '.join(map(str, allowed))}"
+        )
