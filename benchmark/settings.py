@@ -160,6 +160,17 @@ TARGET: dict[str, Setting] = {
     "dtype": Setting(
         "text", "precision of the weights", choices=("float32", "bfloat16", "float16")
     ),
+    "base_url": Setting("text", "openai: the server (--base-url), if it is not OpenAI's"),
+    "key_env": Setting("text", "openai: the variable of the environment that holds the key"),
+    "timeout_s": Setting("number", "openai: seconds to wait for an answer", minimum=0.1),
+    "retries": Setting("integer", "openai: after failures that may pass", minimum=0),
+    "parallel": Setting("integer", "openai: requests under way at a time", minimum=1),
+    "detail": Setting(
+        "text", "openai: how closely to look at a picture", choices=("auto", "low", "high")
+    ),
+    "sampling": Setting(
+        "true or false", "openai: send temperature, top_p and seed, which some models refuse"
+    ),
 }
 
 DATASET: dict[str, Setting] = {

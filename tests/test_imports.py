@@ -7,7 +7,7 @@ import sys
 import pytest
 
 HEAVY = {
-    "embreex", "open_clip", "openai", "pandas", "spacy", "torch", "torchvision", "transformers",
+    "embreex", "httpx", "open_clip", "pandas", "spacy", "torch", "torchvision", "transformers",
     "trimesh",
 }  # fmt: skip
 CPU_SECONDS = 1.0
