@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, fields
 from pathlib import Path
-from typing import Any, Protocol, TypeVar, get_args, get_type_hints
+from typing import TYPE_CHECKING, Any, TypeVar, get_args, get_type_hints
 
 import torch
 from huggingface_hub import try_to_load_from_cache
@@ -14,6 +14,9 @@ from huggingface_hub.errors import HFValidationError
 
 from benchmark.errors import UserError
 from benchmark.types import JSON, ModelInfo
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
 
 PINNED = {
     "IDEA-Research/grounding-dino-base": "12bdfa3120f3e7ec7b434d90674b3396eccf88eb",
@@ -37,13 +40,8 @@ _UNHASHED = (".fp16.", ".fp32.", ".non_ema.", ".bf16.", "flax_", "openvino_")
 """Parts of names of weight files that are kept beside those that are loaded."""
 
 
-class Named(Protocol):
-    """Settings of one model: a frozen dataclass with a default for every field."""
-
-    model: str
-
-
-_Settings = TypeVar("_Settings", bound=Named)
+_Settings = TypeVar("_Settings", bound="DataclassInstance")
+"""Settings of one model: a frozen dataclass with a default for every field, `model` among them."""
 
 
 def read(kind: type[_Settings], argument: str, settings: Mapping[str, JSON]) -> _Settings:
@@ -64,7 +62,7 @@ def read(kind: type[_Settings], argument: str, settings: Mapping[str, JSON]) -> 
     for word in words:
         key, separator, value = (part.strip() for part in word.partition("="))
         if not separator or key not in types:
-            known = ", ".join(field.name for field in fields(kind))  # type: ignore[arg-type]
+            known = ", ".join(field.name for field in fields(kind))
             raise UserError(f"{word!r} is no setting of {argument!r}: use key=value with {known}")
         given[key] = value
     return kind(**{key: _typed(key, value, types[key]) for key, value in given.items()})
@@ -149,26 +147,36 @@ def dtype_of(name: str, device: torch.device) -> torch.dtype:
 
 
 def info_of(
-    adapter: str, settings: Named, marker: str, revision: str | None, dtype: torch.dtype
+    adapter: str,
+    model: str,
+    settings: "DataclassInstance",
+    marker: str,
+    revision: str | None,
+    dtype: torch.dtype,
 ) -> ModelInfo:
     """Which model it is: its id, the commit that was loaded, its weights, all settings.
 
     Args:
         adapter: The name in the registry.
-        settings: The dataclass of them.
+        model: The repository or the folder.
+        settings: All of them.
         marker: A file that every such model has, such as "config.json".
         revision: What was asked of the hub.
         dtype: Of the weights.
     """
-    folder = _folder(settings.model, marker, revision)
-    described = {**asdict(settings), "device": ""}  # type: ignore[call-overload]
+    folder = _folder(model, marker, revision)
     return ModelInfo(
-        id=f"{adapter}:{settings.model}",
-        revision="" if folder is None or Path(settings.model).is_dir() else folder.name,
+        id=f"{adapter}:{model}",
+        revision="" if folder is None or Path(model).is_dir() else folder.name,
         weights="" if folder is None else weights_digest(folder),
         dtype=str(dtype).removeprefix("torch."),
-        preprocessing=json.dumps(described, sort_keys=True),
+        preprocessing=described(settings),
     )
+
+
+def described(settings: "DataclassInstance") -> str:
+    """Settings as text, without the device: where a model runs is no part of what it is."""
+    return json.dumps({**asdict(settings), "device": ""}, sort_keys=True)
 
 
 def _folder(model: str, marker: str, revision: str | None) -> Path | None:

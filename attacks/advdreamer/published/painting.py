@@ -6,14 +6,17 @@ generator on the CPU, so that neither the company nor the device decides what a 
 """
 
 import inspect
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Literal
 
 import diffusers
 import numpy as np
 import torch
 from diffusers.utils import logging as diffusers_logging
+from huggingface_hub import hf_hub_download
 from PIL import Image
 
 from attacks.advdreamer.published.hub import device_of, dtype_of, info_of, loading, pinned
@@ -27,6 +30,7 @@ Task = Literal["inpaint", "edit", "text"]
 _CELL = 16
 """Sides are multiples of this: eight pixels a latent, and some models take latents by twos."""
 
+_INDEX = "model_index.json"
 _DOES = {"inpaint": "paint within a mask", "edit": "edit a picture", "text": "paint from a text"}
 
 
@@ -73,7 +77,7 @@ class Painter:
         device = device_of(settings.device)
         dtype = dtype_of(settings.dtype, device)
         revision = pinned(settings.model, settings.revision)
-        load: dict[str, Any] = {"revision": revision, "torch_dtype": dtype}
+        load: dict[str, Any] = {"revision": revision, "dtype": dtype}
         if settings.variant:
             load["variant"] = settings.variant
         library: Any = diffusers_logging
@@ -93,7 +97,7 @@ class Painter:
         usual = self._accepts.get("guidance_scale")
         distilled = usual is None or usual.default is None
         self._guidance = "true_cfg_scale" if distilled else "guidance_scale"
-        self.info: ModelInfo = info_of(adapter, settings, "model_index.json", revision, dtype)
+        self.info: ModelInfo = info_of(adapter, settings.model, settings, _INDEX, revision, dtype)
 
     def paint(self, pixels: Pixels, region: Mask | None = None, prompt: str = "") -> Pixels:
         """The picture (height, width, 3) painted anew, within `region` if the pipeline knows masks.
@@ -165,8 +169,7 @@ def _pipeline_class(settings: PaintSettings, task: Task, revision: str | None) -
     """
     name = settings.pipeline
     if not name:
-        config = diffusers.DiffusionPipeline.load_config(settings.model, revision=revision)
-        name = str(config.get("_class_name"))
+        name = str(_model_index(settings.model, revision).get("_class_name"))
     kind = getattr(diffusers, name, None)
     if kind is None:
         raise UserError(
@@ -180,6 +183,17 @@ def _pipeline_class(settings: PaintSettings, task: Task, revision: str | None) -
     raise UserError(
         f"{name} of {settings.model} cannot {_DOES[task]}: name a model or a pipeline that can"
     )
+
+
+def _model_index(model: str, revision: str | None) -> Mapping[str, Any]:
+    folder = Path(model)
+    path = (
+        folder
+        if folder.is_dir()
+        else Path(hf_hub_download(model, _INDEX, revision=revision)).parent
+    )
+    index: Mapping[str, Any] = json.loads((path / _INDEX).read_text(encoding="utf-8"))
+    return index
 
 
 def _fits(kind: Any, task: Task) -> bool:

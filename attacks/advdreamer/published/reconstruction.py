@@ -8,7 +8,7 @@ has it: scale and shift are fitted to the mask once, as a zoom and a shift of th
 
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, cast
 
@@ -16,7 +16,7 @@ import numpy as np
 import torch
 
 from attacks.advdreamer.pose import Pose
-from attacks.advdreamer.published.hub import device_of, dtype_of, pinned, read
+from attacks.advdreamer.published.hub import described, device_of, dtype_of, pinned, read
 from attacks.advdreamer.published.surfaces import (
     Floats,
     Hits,
@@ -108,13 +108,12 @@ class TripoReconstruction:
         self._model = model if dtype is torch.float32 else model.reduce_precision(dtype)
         marches = chosen.renderer == "march" or (chosen.renderer == "auto" and device.type != "cpu")
         self._renderer = "march" if marches else "mesh"
-        described = {**asdict(chosen), "renderer": self._renderer, "device": ""}
         self.info = ModelInfo(
             id=f"triposr:{chosen.model}",
             revision=revision or "",
             weights=model.sha256,
             dtype=chosen.dtype,
-            preprocessing=json.dumps(described, sort_keys=True),
+            preprocessing=described(replace(chosen, renderer=self._renderer)),
             license="MIT" if chosen.model == PUBLISHED_REPOSITORY else "",
         )
 
@@ -241,7 +240,7 @@ def _nothing(peak: float, threshold: float) -> str:
 def _samples(part: slice, per_pixel: int) -> Floats:
     """Where in the picture the rays of these pixels pass."""
     n = (part.stop - part.start) * per_pixel
-    return part.start + (np.arange(n) + 0.5) / per_pixel
+    return np.asarray(part.start + (np.arange(n) + 0.5) / per_pixel)
 
 
 def _gathered(hits: Hits, height: int, width: int, per_pixel: int) -> tuple[Singles, Singles]:

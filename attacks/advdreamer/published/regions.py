@@ -66,7 +66,7 @@ def feathered(region: Mask, width: float, full: Mask | None = None) -> Weights:
     if region.all():
         return np.ones(region.shape, np.float32)
     depth = distance_transform_edt(region)
-    weights = np.clip(depth / (width + 1), 0.0, 1.0).astype(np.float32)
+    weights: Weights = np.clip(depth / (width + 1), 0.0, 1.0).astype(np.float32)
     if full is not None:
         weights[full & region] = 1.0
     return weights

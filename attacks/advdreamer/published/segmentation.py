@@ -20,7 +20,7 @@ from transformers import (
 )
 from transformers.utils import logging as transformers_logging
 
-from attacks.advdreamer.foreground import clean_mask
+from attacks.advdreamer.foreground import solid
 from attacks.advdreamer.published.hub import device_of, dtype_of, info_of, loading, pinned, read
 from attacks.advdreamer.stages import Box, ForegroundError, Mask
 from benchmark.errors import UserError
@@ -60,14 +60,6 @@ class Sam3Settings:
     dtype: str = "float32"
 
 
-@dataclass(frozen=True, slots=True)
-class _Detector:
-    """Only what `GroundedSam` records of its second model."""
-
-    model: str
-    revision: str
-
-
 class GroundedSam:
     """GroundingDINO for the box, SAM for the mask (`Foreground`).
 
@@ -94,10 +86,8 @@ class GroundedSam:
                 f"{chosen.detector} is a {kind!r} model: give a detector of type"
                 f" {' or '.join(_DETECTORS)}"
             )
-        info = info_of("grounded_sam", chosen, "config.json", revision, self._dtype)
-        other = info_of(
-            "", _Detector(chosen.detector, found or ""), "config.json", found, self._dtype
-        )
+        info = info_of("grounded_sam", chosen.model, chosen, "config.json", revision, self._dtype)
+        other = info_of("", chosen.detector, chosen, "config.json", found, self._dtype)
         self.info = ModelInfo(
             id=f"{info.id},detector={chosen.detector}",
             revision=f"{info.revision},{other.revision}".strip(","),
@@ -121,7 +111,8 @@ class GroundedSam:
         with torch.inference_mode():
             outputs = self._segmenter(**inputs, multimask_output=False)
         masks = self._processor.post_process_masks(outputs.pred_masks.float().cpu(), **sizes)
-        return clean_mask(np.asarray(masks[0][0, 0].numpy() > 0))
+        mask: Mask = solid(np.asarray(masks[0][0, 0].numpy() > 0), repr(label))
+        return mask
 
     def _found(self, pixels: Pixels, label: str) -> list[float]:
         """Corners of the box that GroundingDINO is surest of."""
@@ -173,7 +164,7 @@ class Sam3:
         self._model, self._processor = _loaded(
             Sam3Model, Sam3Processor, chosen.model, revision, self._device, self._dtype
         )
-        self.info = info_of("sam3", chosen, "config.json", revision, self._dtype)
+        self.info = info_of("sam3", chosen.model, chosen, "config.json", revision, self._dtype)
 
     def cut(self, pixels: Pixels, label: str, box: Box | None = None) -> Mask:
         """The mask of the object that `label` names: one solid piece that keeps off the border.
@@ -202,7 +193,10 @@ class Sam3:
                 f"no {label!r} found: the surest outline scores {best:.2f},"
                 f" {self._settings.threshold:g} is needed; lower threshold, or give a mask"
             )
-        return clean_mask(np.asarray(found["masks"][scores.argmax()].cpu().numpy() > 0))
+        mask: Mask = solid(
+            np.asarray(found["masks"][scores.argmax()].cpu().numpy() > 0), repr(label)
+        )
+        return mask
 
 
 def _corners(box: Box) -> list[float]:

@@ -17,8 +17,6 @@ Singles = NDArray[np.float32]
 
 _FAINT = 1 / 255
 """Less opaque than this is not there."""
-_DEPTH_SHARE = 4
-"""Depths are marched with so many times fewer samples than colours: a composer needs no more."""
 
 
 class Hits(NamedTuple):
@@ -35,8 +33,10 @@ class Hits(NamedTuple):
 class Surface(Protocol):
     """An object in world coordinates."""
 
-    box: Floats
-    """(2, 3), its lowest and highest coordinates."""
+    @property
+    def box(self) -> Floats:
+        """(2, 3), its lowest and highest coordinates."""
+        ...
 
     def cast(self, origin: Floats, directions: Floats) -> Hits:
         """What rays (n, 3) from `origin` (3,) meet."""
@@ -111,9 +111,8 @@ class MarchedSurface:
             return self.model.query(self.scene_code, points)[0], points
 
         config = self.model.config
-        samples = max(8, config.ray_samples // _DEPTH_SHARE)
         with torch.no_grad():
-            marched = march(positions, starts, rays, config.radius, samples)
+            marched = march(positions, starts, rays, config.radius, config.ray_samples)
         seen = marched.premultiplied / marched.alpha.clamp_min(_FAINT)
         return ((seen - starts) * rays).sum(dim=-1)
 
