@@ -195,18 +195,18 @@ def _dataset(
     In a preset, [datasets.NAME.ATTACK] says what differs from [datasets.NAME] for one attack.
     """
     spec = str(table["run"]["dataset"]) if name is None else name
-    if spec.endswith(".csv") and not spec.startswith("pairs:"):
-        spec = f"pairs:{spec}"
+    for ending, reader in ((".csv", "pairs"), (".jsonl", "mm3dtbench")):
+        if spec.endswith(ending) and not spec.startswith(f"{reader}:"):
+            spec = f"{reader}:{spec}"
     entry, argument = registry.split(spec)
     registry.entry("datasets", entry)
     short = entry
-    if entry == "pairs":
-        if not argument:
-            raise UserError("data set 'pairs' needs a file: --dataset FILE.csv")
+    needs = {"pairs": "FILE.csv", "mm3dtbench": "FILE.jsonl"}
+    if entry in needs and not argument:
+        raise UserError(f"data set {entry!r} needs a file: --dataset {needs[entry]}")
+    if entry in (*needs, "photo") and argument:
         # Absolute, so that a run resumes from any folder.
-        short, spec = Path(argument).name, f"pairs:{Path(argument).absolute()}"
-    if entry == "photo" and argument:
-        short, spec = Path(argument).name, f"photo:{Path(argument).absolute()}"
+        short, spec = Path(argument).name, f"{entry}:{Path(argument).absolute()}"
     tables = table["datasets"].get(entry, {})
     settings = {key: value for key, value in tables.items() if not isinstance(value, Mapping)}
     settings |= tables.get(attack, {})

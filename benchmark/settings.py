@@ -152,7 +152,20 @@ ADVDREAMER: dict[str, Setting] = {
     "max_side": Setting("integer", "larger pictures are scaled down to this", minimum=32),
 }
 
-ATTACKS: dict[str, dict[str, Setting]] = {"advdreamer": ADVDREAMER, "mac": MAC}
+MM3DTBENCH: dict[str, Setting] = {
+    "task": Setting("text", "show the choices, or not", choices=("choice", "free")),
+    "prompt": Setting("text", "what a choice is made into for dual encoders; {choice}, {article}"),
+    "max_new_tokens": Setting("integer", "the most that a target may answer", minimum=1),
+    "answer_judge": Setting(
+        "text", 'who marks answers: "words", or a language model such as openai:gpt-4o'
+    ),
+}
+
+ATTACKS: dict[str, dict[str, Setting]] = {
+    "advdreamer": ADVDREAMER,
+    "mac": MAC,
+    "mm3dtbench": MM3DTBENCH,
+}
 
 TARGET: dict[str, Setting] = {
     "quick_gelu": Setting("true or false", "open_clip: the activation of OpenAI's first CLIPs"),
@@ -186,6 +199,7 @@ DATASET: dict[str, Setting] = {
     "balanced": Setting("true or false", "toybox: every class equally often"),
     "label": Setting("text", "photo: what it shows (--label)"),
     "mask": Setting("text", "photo: a black and white picture of where it is (--mask)"),
+    "shuffle": Setting("true or false", "mm3dtbench: choices in an order drawn by the id"),
     "box": Setting("text", "photo: left,top,width,height in pixels (--box)"),
 }
 

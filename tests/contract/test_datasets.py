@@ -12,6 +12,7 @@ from PIL import Image
 
 from benchmark import registry
 from benchmark.types import JSON
+from tests import quiz
 
 
 def pairs(folder: Path) -> tuple[str, dict[str, JSON]]:
@@ -40,11 +41,17 @@ def photo(folder: Path) -> tuple[str, dict[str, JSON]]:
     return f"photo:{folder / 'mug.png'}", {"label": "mug"}
 
 
+def mm3dtbench(folder: Path) -> tuple[str, dict[str, JSON]]:
+    lines = [quiz.line(id=1), quiz.line(id="two", image="b.png"), quiz.line(id=3)]
+    return f"mm3dtbench:{quiz.write(folder, *lines)}", {}
+
+
 DATASETS: dict[str, Callable[[Path], tuple[str, dict[str, JSON]]]] = {
     "toybox": lambda folder: ("toybox", {"split": "validation"}),
     "pairs": pairs,
     "coco": coco,
     "photo": photo,
+    "mm3dtbench": mm3dtbench,
 }
 """Name -> a function that lays out a small one in a folder and gives its spec and settings."""
 
