@@ -40,6 +40,10 @@ _TABLES: dict[str, dict[str, tuple[str, str]]] = {
             "attacks.mac:MAC",
             "Rewritten captions that score higher than the true one (MAC, ACL 2025).",
         ),
+        "mm3dtbench": (
+            "attacks.mm3dtbench:MM3DTBench",
+            "Questions about objects in odd poses, asked as they are; --dataset FILE.jsonl.",
+        ),
     },
     "targets": {
         "miniature": (
@@ -107,6 +111,10 @@ _TABLES: dict[str, dict[str, tuple[str, str]]] = {
             "benchmark.datasets.coco:CocoDataset",
             "COCO captions in the Karpathy layout; needs --data-root DIR.",
         ),
+        "mm3dtbench": (
+            "benchmark.datasets.mm3dtbench:MM3DTBenchDataset",
+            "Questions about pictures, JSON lines; mm3dtbench:FILE.jsonl or just FILE.jsonl.",
+        ),
         "pairs": (
             "benchmark.datasets.pairs:PairsDataset",
             "A CSV file with columns image,caption[,id]; pairs:FILE.csv or just FILE.csv.",
@@ -137,6 +145,10 @@ _TABLES: dict[str, dict[str, tuple[str, str]]] = {
             "metrics.caption_criteria:FalseOfImage",
             "Observation: the new caption is really false of the scene (toybox only).",
         ),
+        "misanswered": (
+            "metrics.answers:Misanswered",
+            "The target's answer to the sample's question is wrong.",
+        ),
         "misclassified": (
             "metrics.pose_criteria:Misclassified",
             "The target scores another label above the true one.",
@@ -159,6 +171,10 @@ _TABLES: dict[str, dict[str, tuple[str, str]]] = {
         ),
     },
     "metrics": {
+        "answer_accuracy": (
+            "metrics.answer_rates:AnswerAccuracy",
+            "Share of right answers, over all and by source, orientation and label.",
+        ),
         "edit_diversity": (
             "metrics.diversity:EditDiversity",
             "Entropy H, normalised H and distinct-1 of the edited words.",
