@@ -93,10 +93,7 @@ class Painter:
         self._pipe: Any = pipe.to(device)
         self._pipe.set_progress_bar_config(disable=True)
         self._accepts = _parameters(type(pipe))
-        # Where the usual scale has no default, the model was distilled and calls it by another name.
-        usual = self._accepts.get("guidance_scale")
-        distilled = usual is None or usual.default is None
-        self._guidance = "true_cfg_scale" if distilled else "guidance_scale"
+        self._guidance = guidance_name(type(pipe))
         self.info: ModelInfo = info_of(adapter, settings.model, settings, _INDEX, revision, dtype)
 
     def paint(self, pixels: Pixels, region: Mask | None = None, prompt: str = "") -> Pixels:
@@ -161,6 +158,15 @@ def _parameters(kind: type) -> Mapping[str, inspect.Parameter]:
     return inspect.signature(kind.__call__).parameters
 
 
+def guidance_name(kind: type) -> str:
+    """What a pipeline calls the weight of its prompt.
+
+    Where the usual scale is missing or has no default, it is for distilled models only.
+    """
+    usual = _parameters(kind).get("guidance_scale")
+    return "true_cfg_scale" if usual is None or usual.default is None else "guidance_scale"
+
+
 def _pipeline_class(settings: PaintSettings, task: Task, revision: str | None) -> Any:
     """The class to load: the one that is named, the repository's own if it fits, or the task's.
 
@@ -176,7 +182,7 @@ def _pipeline_class(settings: PaintSettings, task: Task, revision: str | None) -
             f"pipeline {name!r} of {settings.model} is not in diffusers {diffusers.__version__}:"
             " name another one (pipeline=...), or pip install --upgrade diffusers"
         )
-    if _fits(kind, task):
+    if fits(kind, task):
         return kind
     if task == "inpaint" and not settings.pipeline and "image" not in _parameters(kind):
         return diffusers.AutoPipelineForInpainting  # which knows the class that goes with this one
@@ -196,7 +202,8 @@ def _model_index(model: str, revision: str | None) -> Mapping[str, Any]:
     return index
 
 
-def _fits(kind: Any, task: Task) -> bool:
+def fits(kind: Any, task: Task) -> bool:
+    """Whether a class of diffusers takes what the task gives it."""
     names = _parameters(kind).keys()
     match task:
         case "inpaint":

@@ -174,4 +174,4 @@ def fitted(outline: Outline, mask: Mask, view: View) -> Fit | None:
         else:
             step /= 2
     moved = replace(view, focal=view.focal * best[0], x=view.x + best[1], y=view.y + best[2])
-    return Fit(moved, best[0], score)
+    return Fit(moved, best[0], float(score))

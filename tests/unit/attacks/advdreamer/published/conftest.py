@@ -1,6 +1,9 @@
 """Random models of the real classes, small enough to make in a moment, saved as the libraries save them."""
 
+import json
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
@@ -12,6 +15,7 @@ from diffusers import (
     StableDiffusionPipeline,
     UNet2DConditionModel,
 )
+from safetensors.torch import save_file
 from tokenizers.pre_tokenizers import ByteLevel
 from transformers import (
     BertConfig,
@@ -53,12 +57,51 @@ from transformers.models.sam3.configuration_sam3 import (
     Sam3ViTConfig,
 )
 
-_TEXT_CHANNELS = {"inpaint": 9, "text": 4, "edit": 8}
-_KINDS = {
+from attacks.advdreamer.triposr import TripoSR
+
+_CHANNELS = {"inpaint": 9, "text": 4, "edit": 8}
+_KINDS: dict[str, Any] = {
     "inpaint": StableDiffusionInpaintPipeline,
     "text": StableDiffusionPipeline,
     "edit": StableDiffusionInstructPix2PixPipeline,
 }
+
+
+_VIT = {
+    "hidden_size": 8,
+    "num_hidden_layers": 1,
+    "num_attention_heads": 2,
+    "intermediate_size": 8,
+    "image_size": 16,
+    "patch_size": 8,
+    "layer_norm_eps": 1e-12,
+    "hidden_act": "gelu",
+    "qkv_bias": True,
+    "model_type": "vit",
+}
+_CONFIG: dict[str, Any] = {
+    "cond_image_size": 24,
+    "image_tokenizer": {"pretrained_model_name_or_path": "tiny"},
+    "tokenizer": {"plane_size": 4, "num_channels": 32},
+    "backbone": {
+        "in_channels": 32,
+        "num_attention_heads": 2,
+        "attention_head_dim": 6,
+        "num_layers": 1,
+        "cross_attention_dim": 8,
+    },
+    "post_processor": {"in_channels": 32, "out_channels": 5},
+    "decoder": {"in_channels": 15, "n_neurons": 8, "n_hidden_layers": 2, "activation": "silu"},
+    "renderer": {
+        "radius": 0.87,
+        "feature_reduction": "concat",
+        "density_activation": "exp",
+        "density_bias": -1.0,
+        "num_samples_per_ray": 64,
+    },
+}
+_AXES = (0.25, 0.4, 0.2)
+"""Half axes of the object that the tests pretend TripoSR to see: deep, wide and high."""
 
 
 @pytest.fixture(scope="session")
@@ -66,8 +109,8 @@ def pipelines(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     """Stable Diffusion in the versions for three tasks, which share all but their UNet."""
     root = tmp_path_factory.mktemp("pipelines")
     torch.manual_seed(5)
-    shared = {
-        "vae": AutoencoderKL(
+    shared: dict[str, Any] = {
+        "vae": AutoencoderKL(  # type: ignore[no-untyped-call]
             block_out_channels=(8, 8),
             down_block_types=("DownEncoderBlock2D", "DownEncoderBlock2D"),
             up_block_types=("UpDecoderBlock2D", "UpDecoderBlock2D"),
@@ -76,15 +119,17 @@ def pipelines(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
         ),
         "text_encoder": CLIPTextModel(_clip_text()),
         "tokenizer": _clip_tokenizer(),
-        "scheduler": DDIMScheduler(clip_sample=False, set_alpha_to_one=False, steps_offset=1),
+        "scheduler": DDIMScheduler(  # type: ignore[no-untyped-call]
+            clip_sample=False, set_alpha_to_one=False, steps_offset=1
+        ),
         "safety_checker": None,
         "feature_extractor": None,
         "requires_safety_checker": False,
     }
     for task, kind in _KINDS.items():
-        unet = UNet2DConditionModel(
+        unet = UNet2DConditionModel(  # type: ignore[no-untyped-call]
             sample_size=16,
-            in_channels=_TEXT_CHANNELS[task],
+            in_channels=_CHANNELS[task],
             out_channels=4,
             block_out_channels=(8, 16),
             layers_per_block=1,
@@ -112,7 +157,7 @@ def detector(tmp_path_factory: pytest.TempPathFactory) -> Path:
             depths=[1, 1, 1],
             num_heads=[1, 1, 1],
             window_size=4,
-            out_indices=[2, 3],
+            out_indices=[2, 3],  # type: ignore[call-arg]
         ),
         text_config=BertConfig(
             vocab_size=len(words),
@@ -136,7 +181,8 @@ def detector(tmp_path_factory: pytest.TempPathFactory) -> Path:
     )
     GroundingDinoForObjectDetection(config).save_pretrained(str(folder))
     images = GroundingDinoImageProcessor(size={"shortest_edge": 64, "longest_edge": 64})
-    GroundingDinoProcessor(images, tokenizer).save_pretrained(str(folder))
+    processor = GroundingDinoProcessor(images, tokenizer)  # type: ignore[no-untyped-call]
+    processor.save_pretrained(str(folder))
     return folder
 
 
@@ -145,7 +191,7 @@ def segmenters(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     """SAM and SAM 2 for pictures of 64 px, masks of 16."""
     root = tmp_path_factory.mktemp("segmenters")
     torch.manual_seed(2)
-    decoder = {
+    decoder: dict[str, Any] = {
         "hidden_size": 16,
         "mlp_dim": 16,
         "num_hidden_layers": 1,
@@ -172,7 +218,7 @@ def segmenters(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
         mask_decoder_config=SamMaskDecoderConfig(**decoder),
     )
     SamModel(sam).save_pretrained(str(root / "sam"))
-    SamProcessor(
+    SamProcessor(  # type: ignore[no-untyped-call]
         SamImageProcessor(
             size={"longest_edge": 64},
             pad_size={"height": 64, "width": 64},
@@ -213,8 +259,8 @@ def sam3(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A SAM 3 for pictures of 56 px, masks of 16."""
     folder = tmp_path_factory.mktemp("sam3")
     torch.manual_seed(4)
-    small = {"hidden_size": 16, "num_attention_heads": 2}
-    layer = {**small, "num_layers": 1, "intermediate_size": 16}
+    small: dict[str, Any] = {"hidden_size": 16, "num_attention_heads": 2}
+    layer: dict[str, Any] = {**small, "num_layers": 1, "intermediate_size": 16}
     config = Sam3Config(
         vision_config=Sam3VisionConfig(
             backbone_config=Sam3ViTConfig(
@@ -243,7 +289,32 @@ def sam3(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def _clip_text(**more: int) -> CLIPTextConfig:
+@pytest.fixture(scope="session")
+def checkpoint(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], str]:
+    """The argument for a tiny TripoSR, with more settings behind it."""
+    folder = tmp_path_factory.mktemp("triposr")
+    torch.manual_seed(3)
+    save_file(TripoSR.from_config(_CONFIG, _VIT).state_dict(), folder / "model.safetensors")
+    (folder / "config.json").write_text(json.dumps({"config": _CONFIG, "vit_config": _VIT}))
+    base = f"{folder},config={folder / 'config.json'},resolution=48"
+    return lambda more: f"{base},{more}"
+
+
+@pytest.fixture
+def ellipsoid(monkeypatch: pytest.MonkeyPatch) -> None:
+    """TripoSR's field is always an ellipsoid: red in front, green at the right, blue on top."""
+
+    def raw(self: TripoSR, scene_code: torch.Tensor, points: torch.Tensor) -> torch.Tensor:
+        del self, scene_code
+        radius = (points / torch.tensor(_AXES)).norm(dim=-1, keepdim=True)
+        # 25 is exp(4.22 - 1); hard enough to be opaque within a few steps.
+        density = 4.22 + 60 * (1 - radius)
+        return torch.cat([density.clamp(-60, 30), 200 * points], dim=-1)
+
+    monkeypatch.setattr(TripoSR, "raw", raw)
+
+
+def _clip_text(**more: Any) -> CLIPTextConfig:
     return CLIPTextConfig(
         vocab_size=514,
         hidden_size=16,

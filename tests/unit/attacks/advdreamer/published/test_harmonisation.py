@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from attacks.advdreamer.pose import Pose
-from attacks.advdreamer.published import harmonisation
 from attacks.advdreamer.published.harmonisation import HarmonisingComposer
 from attacks.advdreamer.published.regions import grown, shrunk
 from attacks.advdreamer.stages import Composition, Mask, Rendering
+from benchmark import registry
 from benchmark.errors import UserError
 from benchmark.types import ModelInfo, Pixels
 
@@ -60,7 +60,7 @@ def _paste(monkeypatch: pytest.MonkeyPatch) -> None:
         assert (kind, spec) == ("composers", "paste")
         return Paste()
 
-    monkeypatch.setattr(harmonisation.registry, "create", create)
+    monkeypatch.setattr(registry, "create", create)
 
 
 @pytest.fixture

@@ -17,6 +17,7 @@ from attacks.advdreamer.published.hub import (
     weights_digest,
 )
 from benchmark.errors import UserError
+from benchmark.types import JSON
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +36,12 @@ def test_a_model_with_its_revision_and_settings() -> None:
 
 
 def test_the_argument_wins_over_settings_and_these_over_defaults() -> None:
-    given = {"model": "org/other", "strength": 1, "device": "meta", "unrelated": "x"}
+    given: dict[str, JSON] = {
+        "model": "org/other",
+        "strength": 1,
+        "device": "meta",
+        "unrelated": "x",
+    }
     assert read(Settings, "", given) == Settings("org/other", strength=1.0, device="meta")
     assert read(Settings, "org/name", given).model == "org/name"
     assert read(Settings, "steps=3", given).steps == 3

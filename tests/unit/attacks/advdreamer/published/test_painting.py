@@ -2,11 +2,12 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import diffusers
 import numpy as np
 import pytest
 from PIL import Image
 
-from attacks.advdreamer.published.painting import Painter, PaintSettings
+from attacks.advdreamer.published.painting import Painter, PaintSettings, fits, guidance_name
 from benchmark.errors import UserError
 
 PICTURE = np.random.default_rng(0).integers(0, 256, (21, 32, 3), dtype=np.uint8)
@@ -146,3 +147,21 @@ def test_a_picture_that_was_blacked_out(painter: Painter, monkeypatch: pytest.Mo
         ValueError, match=r"safety checker of .* blacked a picture out: try another"
     ):
         painter.paint(PICTURE, REGION)
+
+
+@pytest.mark.parametrize(
+    ("name", "tasks", "guidance"),
+    [
+        ("StableDiffusionXLInpaintPipeline", {"inpaint", "edit"}, "guidance_scale"),
+        ("FluxFillPipeline", {"inpaint", "edit"}, "guidance_scale"),
+        ("FluxKontextPipeline", {"edit", "text"}, "guidance_scale"),
+        ("FluxKontextInpaintPipeline", {"inpaint", "edit"}, "guidance_scale"),
+        ("QwenImageEditPipeline", {"edit", "text"}, "true_cfg_scale"),
+        ("QwenImageEditInpaintPipeline", {"inpaint", "edit"}, "true_cfg_scale"),
+        ("StableDiffusionXLPipeline", {"text"}, "guidance_scale"),
+    ],
+)
+def test_newer_pipelines_fit_too(name: str, tasks: set[str], guidance: str) -> None:
+    kind = getattr(diffusers, name)
+    assert {task for task in ("inpaint", "edit", "text") if fits(kind, task)} == tasks  # type: ignore[arg-type]
+    assert guidance_name(kind) == guidance

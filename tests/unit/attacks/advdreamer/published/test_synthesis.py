@@ -5,11 +5,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from attacks.advdreamer.published import synthesis
 from attacks.advdreamer.published.synthesis import SyntheticScenes, TextToImage, placed
 from attacks.advdreamer.stages import Box, ForegroundError, Mask
+from benchmark import registry
 from benchmark.errors import UserError
-from benchmark.types import ModelInfo, Pixels
+from benchmark.types import JSON, ModelInfo, Pixels
 
 PX = 32
 
@@ -40,13 +40,13 @@ def foreground(monkeypatch: pytest.MonkeyPatch) -> Centre:
         assert (kind, spec) == ("foregrounds", "grounded_sam")
         return centre
 
-    monkeypatch.setattr(synthesis.registry, "create", create)
+    monkeypatch.setattr(registry, "create", create)
     return centre
 
 
 @pytest.fixture
 def scenes(pipelines: dict[str, Path], foreground: Centre) -> SyntheticScenes:
-    given = {"classes": "duck, red mug", "samples": 3, "device": "cpu"}
+    given: dict[str, JSON] = {"classes": "duck, red mug", "samples": 3, "device": "cpu"}
     return SyntheticScenes(f"{pipelines['text']},px={PX},side=32,steps=2", given)
 
 

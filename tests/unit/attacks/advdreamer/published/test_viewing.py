@@ -77,7 +77,7 @@ def test_moving_the_rays_is_moving_the_object() -> None:
 
 
 def ellipse(
-    columns: NDArray[np.float64], rows: NDArray[np.float64], x: float, y: float, size: float
+    columns: NDArray[np.floating], rows: NDArray[np.floating], x: float, y: float, size: float
 ) -> NDArray[np.bool_]:
     """Twice as wide as high."""
     return ((columns[None] - x) / (2 * size)) ** 2 + ((rows[:, None] - y) / size) ** 2 < 1
