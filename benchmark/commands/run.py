@@ -32,8 +32,8 @@ _FILES = (
 )
 
 _EXPERIMENT = (
-    "attack", "target", "preset", "dataset", "data_root", "image", "label", "mask", "box", "samples",
-    "seed", "set", "query_budget", "access",
+    "attack", "target", "base_url", "preset", "dataset", "data_root", "image", "label", "mask", "box",
+    "samples", "seed", "set", "query_budget", "access",
 )  # fmt: skip
 """The flags that a bare --resume DIR takes from the run itself."""
 
@@ -53,6 +53,9 @@ def _arguments(parser: argparse.ArgumentParser) -> None:
         "--target",
         metavar="NAME",
         help="a short name of the preset, or outright: open_clip:MODEL/TAG",
+    )
+    what.add_argument(
+        "--base-url", metavar="URL", help="the server of openai:MODEL, if it is not OpenAI's"
     )
     what.add_argument("--preset", metavar="NAME", help="mini (default), paper, or a .toml file")
     what.add_argument("--dataset", metavar="NAME", help="see `list datasets`, or a FILE.csv")
@@ -174,6 +177,12 @@ def _plan(args: argparse.Namespace) -> tuple[RunConfig, Path, bool]:
 def _data(args: argparse.Namespace) -> tuple[str | None, list[str]]:
     """(data set, overrides): a single picture is a data set too, its flags are settings of it."""
     overrides = list(args.set or ())
+    if args.base_url is not None:
+        if registry.split(args.target)[0] != "openai":
+            raise UserError(
+                f"--base-url is for targets behind a server, such as openai:MODEL, not for {args.target}"
+            )
+        overrides.append(f"target.base_url={json.dumps(args.base_url)}")
     said = {key: getattr(args, key) for key in ("label", "mask", "box")}
     if args.image is None:
         if given := [f"--{key}" for key, value in said.items() if value is not None]:
@@ -286,6 +295,8 @@ COMMAND = Command(
       --data-root /data/coco --device cuda --out runs/coco-clip
   python -m benchmark run --attack advdreamer --target clip
   python -m benchmark run --attack advdreamer --target clip --image photo.png --label duck
+  python -m benchmark run --attack mm3dtbench --dataset questions/mm3dtbench.jsonl \\
+      --target openai:llava --base-url http://localhost:8000/v1
   python -m benchmark run --resume runs/coco-clip""",
     _arguments,
     _main,
