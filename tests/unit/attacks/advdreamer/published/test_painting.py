@@ -163,5 +163,5 @@ def test_a_picture_that_was_blacked_out(painter: Painter, monkeypatch: pytest.Mo
 )
 def test_newer_pipelines_fit_too(name: str, tasks: set[str], guidance: str) -> None:
     kind = getattr(diffusers, name)
-    assert {task for task in ("inpaint", "edit", "text") if fits(kind, task)} == tasks  # type: ignore[arg-type]
+    assert {task for task in ("inpaint", "edit", "text") if fits(kind, task)} == tasks
     assert guidance_name(kind) == guidance
