@@ -16,12 +16,19 @@ from benchmark.flight import Outcome
 from benchmark.protocols import Criterion, Dataset
 from benchmark.scheduler import Scheduler
 from benchmark.serving import Target, Tool
-from benchmark.types import Access, Pixels, Record, Sample, ThreatModel
+from benchmark.types import Access, ModelInfo, Pixels, Record, Sample, ThreatModel
 from metrics.pose_criteria import Misclassified
 from targets.miniature.grammar_writer import GrammarWriter
 from tests import fakes, quiz
 
 SETTINGS: dict[str, list[dict[str, Any]]] = {
+    "advdreamer": [
+        {
+            **{"foreground": "grabcut", "background": "inpainting", "composer": "blend"},
+            **{"reconstruction": "inflation", "naturalness": "scripted", "draws": 1},
+            **{"generations": 2, "population": 4, "shortlist": 2, "parents": 1},
+        },
+    ],
     "mac": [
         {"prompts": "mini", "candidates": 6},
         {"prompts": "mini", "candidates": 6, "mode": "specific", "tagger": "toybox"},
@@ -30,7 +37,14 @@ SETTINGS: dict[str, list[dict[str, Any]]] = {
 }
 """Settings to try each attack with; one that is not here is tried with none."""
 
+
+@cache
+def objects() -> ToyboxDataset:
+    return ToyboxDataset("", {"n": 3, "kind": "single", "labels": True, "balanced": True})
+
+
 CRITERIA: dict[str, Callable[[], Criterion]] = {
+    "advdreamer": lambda: Misclassified(Context({}, objects())),
     "mm3dtbench": lambda: Misclassified(Context({}, quiz.questions())),
 }
 """When the target counts as fooled, for attacks that leave scores as they are."""
@@ -74,7 +88,16 @@ def world() -> ToyboxDataset:
     return ToyboxDataset("", {"n": 20})
 
 
-DATA: dict[str, Callable[[], Dataset]] = {"mm3dtbench": quiz.questions}
+class Brightness:
+    """Says that bright pictures are natural."""
+
+    info = ModelInfo("brightness", weights="b")
+
+    def ask(self, items: Sequence[Pixels]) -> list[tuple[float, float]]:
+        return [(1 + float(item.mean()) / 64, 3.0) for item in items]
+
+
+DATA: dict[str, Callable[[], Dataset]] = {"advdreamer": objects, "mm3dtbench": quiz.questions}
 """What each attack is tried on, if not on captions of the embedded world."""
 
 
@@ -111,7 +134,7 @@ def outcomes(
     scheduler = Scheduler(
         attack,
         Target(fakes.FakeEncoder()),
-        {"writer": Tool(GrammarWriter("", {}))},
+        {"writer": Tool(GrammarWriter("", {})), "naturalness": Tool(Brightness())},
         [CRITERIA.get(attack.name, fakes.FakeCriterion)()],
         ThreatModel(access, budget),
         seed,
