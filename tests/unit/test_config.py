@@ -120,7 +120,7 @@ def test_dotted_keys_set_what_belongs_to_the_target_and_the_data_set() -> None:
         ("candidates", "--set candidates: write key=value"),
         ("=3", "--set =3: write key=value"),
         ("attack.mac=1", "'attack.mac' must start with target. or dataset."),
-        ("target.rev=1", "unknown setting 'rev': there are dtype, quick_gelu and revision"),
+        ("target.rev=1", "unknown setting 'rev': there are base_url, detail, dtype, key_env"),
         ("candidates=many", 'candidates = "many": expected an integer of at least 1'),
         ("candidates=0", "candidates = 0: expected an integer of at least 1"),
         ("candidates=true", "candidates = true: expected an integer"),
