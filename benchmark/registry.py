@@ -244,6 +244,24 @@ _TABLES: dict[str, dict[str, tuple[str, str]]] = {
             "Attack success rates, of each criterion and in total, with intervals.",
         ),
     },
+    "answer_metrics": {
+        "captions": (
+            "metrics.answer_metrics:Captions",
+            "CIDEr-D, CIDEr and BLEU-1 to BLEU-4, without Java.",
+        ),
+        "gpt_acc": (
+            "metrics.answer_metrics:GptAcc",
+            "The share of answers that a judge finds correct; needs --judge.",
+        ),
+        "gpt_score": (
+            "metrics.answer_metrics:GptScore",
+            "Semantic accuracy, tone confidence and coherence, 1 to 10 each; needs --judge.",
+        ),
+        "spice": (
+            "metrics.answer_metrics:Spice",
+            "SPICE by pycocoevalcap, which needs Java.",
+        ),
+    },
     "scorers": {
         "mac": (
             "metrics.score_mac:score_pairs",
@@ -397,7 +415,8 @@ def unknown(what: str, value: str, known: Iterable[str], remedy: str) -> str:
 
 def singular(kind: str) -> str:
     """The word for one of a kind: "datasets" -> "data set"."""
-    return {"criteria": "criterion", "datasets": "data set"}.get(kind, kind.removesuffix("s"))
+    words = {"answer_metrics": "answer metric", "criteria": "criterion", "datasets": "data set"}
+    return words.get(kind, kind.removesuffix("s"))
 
 
 def _origin(point: EntryPoint) -> str:

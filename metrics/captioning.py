@@ -86,25 +86,34 @@ def bleu_of(counts: Sequence[BleuCounts]) -> tuple[float, ...] | None:
     return tuple(values)
 
 
-def cider_d(captions: Sequence[str], references: Sequence[Sequence[str]]) -> list[float]:
+def cider_d(
+    captions: Sequence[str],
+    references: Sequence[Sequence[str]],
+    pictures: Sequence[str] | None = None,
+) -> list[float]:
     """CIDEr-D of each caption, 0..10; the corpus's is their mean. pycocoevalcap calls it CIDEr.
 
     Words weigh by how few pictures' references hold them, so one picture alone, or pictures that all
-    have the same references, come out as 0 whatever the captions say.
+    have the same references, come out as 0 whatever the captions say. Where a picture has several
+    captions, `pictures` says whose each one is; otherwise each has its own.
 
     Raises:
         ValueError: Captions and references differ in number, or a caption has no reference.
     """
-    return _cider(captions, references, clips=True)
+    return _cider(captions, references, pictures, clips=True)
 
 
-def cider(captions: Sequence[str], references: Sequence[Sequence[str]]) -> list[float]:
+def cider(
+    captions: Sequence[str],
+    references: Sequence[Sequence[str]],
+    pictures: Sequence[str] | None = None,
+) -> list[float]:
     """CIDEr of each caption as first published, 0..10: no clipping, no penalty on length, no stemming.
 
     Raises:
         ValueError: Captions and references differ in number, or a caption has no reference.
     """
-    return _cider(captions, references, clips=False)
+    return _cider(captions, references, pictures, clips=False)
 
 
 def spice(captions: Sequence[str], references: Sequence[Sequence[str]]) -> list[float]:
@@ -173,13 +182,20 @@ def _counts(words: Sequence[str], references: Sequence[Sequence[str]]) -> BleuCo
 
 
 def _cider(
-    captions: Sequence[str], references: Sequence[Sequence[str]], *, clips: bool
+    captions: Sequence[str],
+    references: Sequence[Sequence[str]],
+    pictures: Sequence[str] | None,
+    *,
+    clips: bool,
 ) -> list[float]:
     _check(captions, references)
     said = [_grams(tokens(caption)) for caption in captions]
     known = [[_grams(tokens(text)) for text in texts] for texts in references]
-    pictures_with = Counter(gram for texts in known for gram in set(chain.from_iterable(texts)))
-    log_n = math.log(len(captions)) if captions else 0.0
+    once = dict(zip(range(len(known)) if pictures is None else pictures, known, strict=True))
+    pictures_with = Counter(
+        gram for texts in once.values() for gram in set(chain.from_iterable(texts))
+    )
+    log_n = math.log(len(once)) if once else 0.0
     rarity = {gram: log_n - math.log(count) for gram, count in pictures_with.items()}
     return [
         10 * float(np.mean([_similarity(grams, one, rarity, log_n, clips) for one in texts]))

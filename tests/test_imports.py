@@ -30,6 +30,7 @@ def loaded_after(code: str) -> set[str]:
         ["run", "--attack", "mca", "--target", "clip"],
         ["show", "no-such-run"],
         ["score", "mac", "no-such-file"],
+        ["answers", "no-such-run"],
         ["export", "mm3dtbench", "no-such-run", "--out", "no-such-folder"],
     ],
 )
@@ -37,7 +38,7 @@ def test_light_commands_load_no_model_library(arguments: list[str]) -> None:
     assert loaded_after(f"from benchmark.cli import main; main({arguments!r})") == set()
 
 
-@pytest.mark.parametrize("command", ["run", "show", "list", "score", "export", "world", "doctor"])
+@pytest.mark.parametrize("command", ["run", "show", "list", "score", "answers", "export", "world", "doctor"])
 def test_help_loads_no_model_library(command: str) -> None:
     code = f"""
 from benchmark.cli import main

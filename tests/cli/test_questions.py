@@ -8,6 +8,7 @@ import pytest
 
 from benchmark.datasets.toybox import ToyboxDataset
 from benchmark.records import RunFolder, read_records
+from benchmark.tables import read_csv
 from benchmark.types import JSON, Record
 from tests import fakes
 from tests.cli.conftest import Trident
@@ -178,3 +179,52 @@ def test_mistakes_of_an_export_are_one_line(
     (line,) = result.err.splitlines()
     assert message in line
     assert not Path("other").exists()
+
+
+def test_what_was_said_can_be_marked_after_the_run(
+    exported: Path, trident: Trident, server: Server
+) -> None:
+    def speak(body: dict[str, object]) -> object:
+        if body["model"] == "judge":
+            return said("Verdict: correct\nScore: 9")
+        return said("a thing on a floor")
+
+    server.default = speak
+    code, records, printed = ask(
+        trident, f"openai:m@{server.url}", "--samples", "4", "--set", "task=free"
+    )
+    assert code == 0, printed
+    people = [{"id": one.id, "references": [f"a {one.text}", "a thing"]} for one in records]
+    Path("people.jsonl").write_text("\n".join(map(json.dumps, people)))
+    result = trident(
+        "answers", "answers", "--references", "people.jsonl",
+        "--metrics", "captions,gpt_score,gpt_acc", "--judge", f"openai:judge@{server.url}",
+    )  # fmt: skip
+    assert result.code == 0, result.err
+    rows = {(row.slice, row.metric): row.value for row in read_csv(Path("answers/answers.csv"))}
+    assert rows["condition=clean", "gpt_score"] == 27
+    assert rows["condition=adversarial", "gpt_acc"] == 1
+    assert rows["condition=clean", "bleu_1"] == pytest.approx(2 / 5, abs=1e-4)  # a, thing
+    lines = [json.loads(line) for line in Path("answers/answers.jsonl").read_text().splitlines()]
+    assert len(lines) == 8
+    assert lines[0]["references"] == list(people[0]["references"])
+    assert lines[0]["question"] == "What is the main object in this picture?"
+    assert "gpt_score" in result.out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--metrics", "cider"], "unknown answer metric 'cider'"),
+        (["--metrics", ","], "--metrics is empty: name at least one of `list answer_metrics`"),
+        (["--metrics", "gpt_acc"], "holds no answers"),
+        (["--references", "none.jsonl"], "references none.jsonl: there is no such file"),
+    ],
+)
+def test_mistakes_of_marking_are_one_line(
+    exported: Path, trident: Trident, arguments: list[str], message: str
+) -> None:
+    result = trident("answers", "advdreamer", *arguments)
+    assert result.code == 2
+    (line,) = result.err.splitlines()
+    assert message in line

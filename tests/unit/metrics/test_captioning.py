@@ -60,6 +60,13 @@ def test_more_references_are_averaged() -> None:
     assert cider_d(["a b", "c d"], [["a b", "e f"], ["c d"]])[0] == pytest.approx(once / 2)
 
 
+def test_a_picture_with_several_captions_is_one_picture() -> None:
+    captions, references = ["a b", "c x", "c d"], [["a b"], ["c d"], ["c d"]]
+    scores = cider_d(captions, references, ["one", "two", "two"])
+    assert scores[:2] == pytest.approx(cider_d(captions[:2], references[:2]))
+    assert scores[1] != pytest.approx(cider_d(captions, references)[1])
+
+
 def test_what_every_picture_shares_weighs_nothing() -> None:
     assert cider_d(["a b", "a b"], [["a b"], ["a b"]]) == [0, 0]
 
