@@ -113,26 +113,31 @@ def export_mm3dtbench(
 
 
 def orientation(theta: Sequence[float]) -> str:
-    """How an object is turned, in words, from (yaw, pitch, roll, ...) in degrees.
+    """How an object is turned, in words: where its front points now, and where its top.
 
-    Positive yaw turns the front to the viewer's right, positive pitch tips the top towards the
-    viewer, positive roll turns counter-clockwise.
+    `theta` begins with yaw, pitch and roll in degrees, R = Rz(yaw) Ry(pitch) Rx(roll) in a frame with
+    X towards the viewer, Y to the right and Z up. Left and right are the viewer's.
 
-    >>> orientation((40, -20, 3)), orientation((0, 5, 30)), orientation((170, 0, 0))
+    >>> orientation((20, -30, 0)), orientation((0, 5, 30)), orientation((170, 0, 0))
     ('turned right, tilted away', 'leaning left', 'seen from behind')
     """
-    yaw, pitch, roll = ((angle + 180) % 360 - 180 for angle in theta[:3])
+    a, b, c = np.radians(theta[:3])
+    ca, cb, cc, sa, sb, sc = *np.cos([a, b, c]), *np.sin([a, b, c])
+    front = (ca * cb, sa * cb)
+    top = (ca * sb * cc + sa * sc, sa * sb * cc - ca * sc, cb * cc)  # the third column of R
+    turn = np.degrees(np.arctan2(front[1], front[0]))
+    if np.degrees(np.arccos(np.clip(top[2], -1, 1))) >= _FAR_DEG:
+        return "upside down"
+    tilt, lean = (float(np.degrees(np.arctan2(side, abs(top[2])))) for side in top[:2])
     parts = []
-    if abs(yaw) >= _FAR_DEG:
+    if abs(turn) >= _FAR_DEG:
         parts.append("seen from behind")
-    elif abs(yaw) >= _SLIGHT_DEG:
-        parts.append("turned right" if yaw > 0 else "turned left")
-    if abs(pitch) >= _SLIGHT_DEG:
-        parts.append("tilted towards the viewer" if pitch > 0 else "tilted away")
-    if abs(roll) >= _FAR_DEG:
-        parts.append("upside down")
-    elif abs(roll) >= _SLIGHT_DEG:
-        parts.append("leaning left" if roll > 0 else "leaning right")
+    elif abs(turn) >= _SLIGHT_DEG:
+        parts.append("turned right" if turn > 0 else "turned left")
+    if abs(tilt) >= _SLIGHT_DEG:
+        parts.append("tilted towards the viewer" if tilt > 0 else "tilted away")
+    if abs(lean) >= _SLIGHT_DEG:
+        parts.append("leaning right" if lean > 0 else "leaning left")
     return ", ".join(parts) or "as photographed"
 
 
