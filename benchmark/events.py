@@ -60,6 +60,19 @@ class Started:
 
 
 @dataclass(frozen=True, slots=True)
+class Underway:
+    """Samples in flight, after each round of model calls: none of these has a record yet.
+
+    `queries` is what they have spent together, `rounds` how many times they have had candidates
+    scored, on average: the generation that an evolutionary attack is in.
+    """
+
+    samples: int
+    queries: int
+    rounds: int
+
+
+@dataclass(frozen=True, slots=True)
 class SampleDone:
     """A sample has its record, which is on disk."""
 
@@ -86,5 +99,5 @@ class Finished:
     summary: Summary
 
 
-Event: TypeAlias = Started | SampleDone | Warned | Stopping | Finished
+Event: TypeAlias = Started | Underway | SampleDone | Warned | Stopping | Finished
 OnEvent: TypeAlias = Callable[[Event], None]

@@ -79,6 +79,12 @@ class Flight:
         self._ledger = Ledger()
         self._album = Album()
         self._fruitless = 0
+        self.rounds = 0
+
+    @property
+    def queries(self) -> int:
+        """How many queries the sample has spent."""
+        return self._ledger.queries
 
     @property
     def needs_clean(self) -> bool:
@@ -157,6 +163,7 @@ class Flight:
         budget, spent = self._threat_model.query_budget, self._ledger.queries
         if budget is not None and self.request.purpose == "search":
             candidates = candidates[: budget - spent]
+        self.rounds += bool(candidates) and self.request.purpose == "search"
         self._fruitless = 0 if candidates else self._fruitless + 1
         if self._fruitless > PATIENCE:
             raise ValueError(

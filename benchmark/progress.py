@@ -13,7 +13,10 @@ EVERY_SECONDS = 5.0
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """Where a run stands. `resumed` of the `done` samples were there before this sitting."""
+    """Where a run stands. `resumed` of the `done` samples were there before this sitting.
+
+    `underway` samples are in flight; on average they have had candidates scored `rounds` times.
+    """
 
     done: int = 0
     total: int | None = None
@@ -21,6 +24,8 @@ class State:
     successes: int = 0
     errors: int = 0
     queries: int = 0
+    underway: int = 0
+    rounds: int = 0
 
 
 def eta(state: State, seconds: float) -> float | None:
@@ -38,6 +43,8 @@ def line(state: State, seconds: float) -> str:
     if state.errors:
         parts.append(f"{state.errors} errors")
     parts.append(f"{state.queries} queries")
+    if state.rounds > 1:  # a single one is over before anybody reads of it
+        parts.append(f"{state.underway} in generation {state.rounds}")
     left = eta(state, seconds)
     if left is not None and state.done != state.total:
         parts.append(f"{clock_text(left)} to go")

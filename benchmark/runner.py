@@ -133,6 +133,7 @@ class _Sitting:
             size,
             execution.trace,
             load_many=getattr(parts.dataset, "load_many", None),
+            on_round=on_event,
         )
         self.totals = Totals(total=_total(parts.dataset, config.samples))
 

@@ -12,6 +12,7 @@ from time import perf_counter
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from benchmark.errors import UserError
+from benchmark.events import Underway
 from benchmark.flight import Flight, Outcome
 from benchmark.ledger import Judgement
 from benchmark.protocols import Attack, Criterion
@@ -51,8 +52,9 @@ class Scheduler:
         record_trace: bool = True,
         *,
         load_many: LoadMany | None = None,
+        on_round: Callable[[Underway], None] = lambda underway: None,
     ) -> None:
-        """`batch_size` is also the number of samples in flight.
+        """`batch_size` is also the number of samples in flight; `on_round` is told how they stand.
 
         Raises:
             UserError: No criterion says when the target is fooled, two have one name, or the target
@@ -85,6 +87,7 @@ class Scheduler:
         self._window = batch_size
         self._record_trace = record_trace
         self._load_many = load_many
+        self._on_round = on_round
         self._stopping = False
 
     def stop(self) -> None:
@@ -107,6 +110,8 @@ class Scheduler:
                     if flight.is_over:
                         yield flight.land(self._record_trace)
                 flights = [flight for flight in flights if not flight.is_over]
+                if flights:
+                    self._on_round(_underway(flights))
         finally:
             for flight in flights:
                 flight.close()
@@ -285,6 +290,11 @@ class Scheduler:
             return None
         finally:
             flight.seconds += perf_counter() - started
+
+
+def _underway(flights: Sequence[Flight]) -> Underway:
+    rounds = sum(flight.rounds for flight in flights) / len(flights)
+    return Underway(len(flights), sum(flight.queries for flight in flights), round(rounds))
 
 
 def _load_and_board(flight: Flight, attack: Attack) -> None:

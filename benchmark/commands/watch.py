@@ -10,6 +10,7 @@ from benchmark.progress import Progress, State
 from benchmark.records import read_header
 
 SHOWN_ERRORS = 3
+_NOTHING = events.Underway(samples=0, queries=0, rounds=0)
 
 
 def banner(config: RunConfig, out: Path) -> str:
@@ -66,6 +67,9 @@ class Watcher:
                         f"  resumed {event.totals.resumed} samples are there already"
                     )
                 self._show(event.totals)
+            case events.Underway():
+                if self._totals is not None:
+                    self._show(self._totals, event)
             case events.SampleDone():
                 if event.record.error is not None:
                     self._complain(event.record.id, event.record.error)
@@ -80,7 +84,7 @@ class Watcher:
                     f"finishing the samples in flight, {left} at most; Ctrl-C again stops at once"
                 )
 
-    def _show(self, totals: events.Totals) -> None:
+    def _show(self, totals: events.Totals, underway: events.Underway = _NOTHING) -> None:
         self._totals = totals
         self._progress.show(
             State(
@@ -89,7 +93,9 @@ class Watcher:
                 resumed=totals.resumed,
                 successes=totals.successes,
                 errors=totals.errors,
-                queries=totals.queries,
+                queries=totals.queries + underway.queries,
+                underway=underway.samples,
+                rounds=underway.rounds,
             )
         )
 

@@ -57,6 +57,14 @@ def test_clock_text(seconds: float, text: str) -> None:
             "3/3 samples, 0 successes, 1 errors, 8 queries",
         ),
         (State(done=7), "7 samples, 0 successes, 0 queries"),
+        (
+            State(done=4, total=10, successes=4, queries=900, underway=6, rounds=7),
+            "4/10 samples, 4 successes, 900 queries, 6 in generation 7, 0:15 to go",
+        ),
+        (
+            State(done=0, total=10, queries=6, underway=6, rounds=1),
+            "0/10 samples, 0 successes, 6 queries",
+        ),
     ],
 )
 def test_line(state: State, expected: str) -> None:

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from benchmark.errors import UserError
+from benchmark.events import Underway
 from benchmark.flight import PATIENCE, Outcome, generator_of
 from benchmark.scheduler import Scheduler
 from benchmark.serving import Target, Tool
@@ -561,3 +562,11 @@ def test_seconds_are_shared_out() -> None:
     target.delay = 0.05
     outcomes = list(scheduler(scripted(texts("a")), target, batch_size=8).run(samples(4)))
     assert 0.05 <= sum(outcome.record.seconds for outcome in outcomes) < 0.2
+
+
+def test_whoever_watches_is_told_how_samples_in_flight_stand() -> None:
+    told: list[Underway] = []
+    attack = NoiseAttack(candidates=3)
+    list(scheduler(attack, target_of(), on_round=told.append).run(samples(4)))
+    # After each of the first two rounds all four are in flight; after the third they have ended.
+    assert told == [Underway(4, 4, 1), Underway(4, 8, 2)]
