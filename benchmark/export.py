@@ -184,6 +184,7 @@ def _line(
     return {
         "id": identifier,
         "image": f"{IMAGES}/{picture.digest}.png",
+        "group": record.group or record.id,
         "label": record.text,
         "question": question,
         "choices": list(offered),

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from benchmark.protocols import RunContext
-from benchmark.stats import wilson
+from benchmark.stats import mean_interval, wilson
 from benchmark.types import Measure, Record
 
 PARTS = ("source", "orientation", "label")
@@ -16,7 +16,10 @@ VERDICT = "misanswered"
 
 
 class AnswerAccuracy:
-    """Measures of runs that ask questions; intervals are Wilson's.
+    """Measures of runs that ask questions.
+
+    Intervals are Wilson's; where several questions are about one picture, or about pictures that were
+    made from one, a bootstrap over these groups.
 
     - `accuracy`: the share of right answers among those that could be marked. The flag "unread"
       counts the others, which are neither right nor wrong.
@@ -27,7 +30,7 @@ class AnswerAccuracy:
     """
 
     def __init__(self, run: RunContext) -> None:
-        del run
+        self._seed = run.seed
 
     def measures(self, records: Sequence[Record]) -> list[Measure]:
         """All measures, then the slices."""
@@ -40,7 +43,7 @@ class AnswerAccuracy:
         ]
         errors = sum(record.status == "error" for record in records)
         overall = [
-            _accuracy(asked),
+            _accuracy(asked, "", self._seed),
             Measure(
                 "chance",
                 sum(chances) / len(chances) if chances else None,
@@ -49,24 +52,28 @@ class AnswerAccuracy:
             ),
             Measure("errors", float(errors) if records else None, n=len(records), unit="samples"),
         ]
-        return overall + [measure for part in PARTS for measure in _slices(asked, part)]
+        return overall + [measure for part in PARTS for measure in _slices(asked, part, self._seed)]
 
 
-def _slices(asked: Sequence[Record], part: str) -> list[Measure]:
+def _slices(asked: Sequence[Record], part: str, seed: int) -> list[Measure]:
     groups: dict[str, list[Record]] = {}
     for record in asked:
         if name := record.perturbation.get(part):
             groups.setdefault(str(name), []).append(record)
     if not 1 < len(groups) <= MOST_PARTS:
         return []
-    return [_accuracy(groups[name], f"{part}={name}") for name in sorted(groups)]
+    return [_accuracy(groups[name], f"{part}={name}", seed) for name in sorted(groups)]
 
 
-def _accuracy(asked: Sequence[Record], part: str = "") -> Measure:
-    wrong = [record.verdicts.get(VERDICT) for record in asked]
-    known = [verdict for verdict in wrong if verdict is not None]
-    n, right, unread = len(known), len(known) - sum(known), len(wrong) - len(known)
-    low, high = wilson(right, n) or (None, None)
+def _accuracy(asked: Sequence[Record], part: str, seed: int) -> Measure:
+    groups: dict[str, list[float]] = {}
+    for record in asked:
+        if (wrong := record.verdicts.get(VERDICT)) is not None:
+            groups.setdefault(record.group or record.id, []).append(float(not wrong))
+    n, right = sum(map(len, groups.values())), int(sum(map(sum, groups.values())))
+    unread = len(asked) - n
+    interval = wilson(right, n) if n == len(groups) else mean_interval(groups, seed)
+    low, high = interval or (None, None)
     return Measure(
         "accuracy",
         right / n if n else None,

@@ -2,11 +2,12 @@
 
 The authors have published no file format. Here each line is an object with
 
-    {"id", "image", "label", "question", "choices": [...], "answer", "orientation", "source", "theta"?}
+    {"id", "image", "label", "question", "choices": [...], "answer", "orientation", "source", "theta"?,
+     "group"?}
 
 `image` is relative to the file's folder, `answer` is one of the choices, `source` says where the picture is
-from ("digital" or "physical"), `theta` is [yaw, pitch, roll, dx, dy, scale]. `export mm3dtbench RUN` writes
-such files.
+from ("digital" or "physical"), `theta` is [yaw, pitch, roll, dx, dy, scale], `group` names what the picture
+was made from, for the intervals (itself if left out). `export mm3dtbench RUN` writes such files.
 """
 
 import hashlib
@@ -51,6 +52,7 @@ class MM3DTBenchDataset:
         shuffles = bool(settings.get("shuffle", True))
         self._samples: list[Sample] = []
         seen: dict[str, int] = {}
+        rows = []
         for number, line in _lines(path):
             where = f"{path} line {number}"
             key, image = _identifier(where, line), _text(where, line, "image")
@@ -62,14 +64,15 @@ class MM3DTBenchDataset:
                     id=key,
                     text=_text(where, line, "label"),
                     image=ImageFile(folder / image),
-                    group=image,
+                    group=_text(where, line, "group", optional=True) or image,
                     scene=_question(where, line, key if shuffles else None),
                 )
             )
+            last = self._samples[-1]
+            rows.append((key, image, last.group, last.text, repr(last.scene)))
         if not self._samples:
             raise UserError(f"{path} holds no questions: add one line for each")
         self.labels = tuple(sorted({sample.text for sample in self._samples}))
-        rows = ((s.id, s.group, s.text, repr(s.scene)) for s in self._samples)
         self.info = ModelInfo(id=f"mm3dtbench:{path.name}", weights=sha256_of_rows(rows))
 
     def __iter__(self) -> Iterator[Sample]:

@@ -79,6 +79,7 @@ def test_a_picture_becomes_a_question(run: Run, out: Path) -> None:
     assert line == {
         "id": "test/7/center",
         "image": f"images/{run.digests['center']}.png",
+        "group": "test/7",
         "label": "duck",
         "question": "What is it?",
         "answer": "duck",

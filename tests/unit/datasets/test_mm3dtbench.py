@@ -27,6 +27,11 @@ def test_a_line_is_a_sample(tmp_path: Path) -> None:
     assert data.labels == ("duck",)
 
 
+def test_pictures_made_from_one_are_a_group(tmp_path: Path) -> None:
+    (sample,) = read(write(tmp_path, line(group="photo 7")))
+    assert sample.group == "photo 7"
+
+
 def test_what_may_be_left_out(tmp_path: Path) -> None:
     short = {k: v for k, v in line().items() if k not in ("orientation", "source", "theta")}
     (sample,) = read(write(tmp_path, short))

@@ -1,9 +1,14 @@
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import pytest
 
+from benchmark.protocols import Dataset
+from benchmark.stats import mean_interval, wilson
 from benchmark.types import Measure, Record, Status
 from metrics.answer_rates import AnswerAccuracy
+from tests import quiz
 
 
 def record(number: int, wrong: bool | None, status: Status = "failure", **details: Any) -> Record:
@@ -18,8 +23,18 @@ def record(number: int, wrong: bool | None, status: Status = "failure", **detail
     )
 
 
+@dataclass
+class Context:
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    dataset: Dataset = field(default_factory=quiz.questions)
+    seed: int = 3
+
+    def model(self, kind: str, spec: str) -> Any:
+        raise AssertionError(f"{kind} {spec} is not needed")
+
+
 def measures(*records: Record) -> dict[tuple[str, str], Measure]:
-    found = AnswerAccuracy(None).measures(records)  # type: ignore[arg-type]
+    found = AnswerAccuracy(Context()).measures(records)
     return {(measure.metric, measure.slice): measure for measure in found}
 
 
@@ -38,6 +53,16 @@ def test_accuracy_is_of_what_could_be_read() -> None:
     assert accuracy.ci_high is not None
     assert 0 < accuracy.ci_low < 2 / 3 < accuracy.ci_high < 1
     assert (found["errors", ""].value, found["errors", ""].n) == (1, 5)
+
+
+def test_intervals_are_over_what_pictures_were_made_from() -> None:
+    alone = [record(n, n % 3 == 0) for n in range(12)]
+    one = measures(*alone)["accuracy", ""]
+    assert (one.ci_low, one.ci_high) == wilson(8, 12)
+    groups = [replace(each, group=f"g{n // 3}") for n, each in enumerate(alone)]
+    one = measures(*groups[:6], replace(groups[6], group="g1"))["accuracy", ""]
+    values = {"g0": [0.0, 1, 1], "g1": [0.0, 1, 1, 0]}
+    assert (one.ci_low, one.ci_high) == mean_interval(values, 3)
 
 
 def test_chance_is_of_the_choices_shown() -> None:
