@@ -14,7 +14,7 @@ from targets.miniature.train import RECIPES, WEIGHTS
 
 DUAL = ("clip-mini", "siglip-mini", "negclip-mini")
 PART = 0.1
-"""200 single objects, 100 pairs, 60 counted scenes: a share within about .07 of the card's (2 sd)."""
+"""200 single objects, 100 pairs (half of them left or right of each other), 60 counted scenes."""
 
 
 def card(name: str) -> dict[str, Any]:
@@ -55,9 +55,15 @@ def test_dual_encoder_measures_as_its_card_says(name: str, tmp_path: Path) -> No
     measured = quality.measure(model, quality.held_out("test", tmp_path, PART))
     stated = card(name)["accuracy"]["test"]
     assert measured.keys() == stated.keys()
-    far = {k: (v, stated[k]) for k, v in measured.items() if abs(v - stated[k]) > 0.12}
+    far = {k: (v, stated[k]) for k, v in measured.items() if abs(v - stated[k]) > noise(stated[k])}
     assert far == {}
-    assert measured["class_20"] > 0.82
+    assert measured["class_20"] > 0.93
+    assert abs(measured["class_20"] - stated["class_20"]) < 0.03
+
+
+def noise(share: float) -> float:
+    """Three standard deviations of a share of 48 scenes, the fewest that one is measured on here."""
+    return 3 * (share * (1 - share) / 48) ** 0.5 + 0.01
 
 
 def test_writer_measures_as_its_card_says() -> None:
