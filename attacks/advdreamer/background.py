@@ -146,20 +146,22 @@ def hole_of(pixels: Pixels, mask: Mask) -> Mask:
 
 
 def _forgotten(pixels: Pixels, mask: Mask, hole: Mask) -> Mask:
-    """Parts of the object that are not in its mask: they touch it, and differ from what is around.
+    """Parts of the object that are not in its mask: at it or below it, unlike what is around.
 
     What goes on beyond the surroundings of the object is scenery.
     """
     left, top, right, bottom = extent(mask)
     margin = round(0.2 * max(right - left, bottom - top)) + 2
     window = np.zeros_like(mask)
-    window[max(0, top - margin) : bottom + margin, max(0, left - margin) : right + margin] = True
+    below = max(margin, bottom - top)  # a mask that lost the foot of a lamp is half as high
+    window[max(0, top - margin) : bottom + below, max(0, left - margin) : right + margin] = True
     inner = eroded(window, 3)
     background = row_fill(pixels, hole if window.all() else window | hole)
     away = np.linalg.norm(to_lab(pixels) - to_lab(background / 255), axis=2)
     count, piece = pieces((away > _DIFFERS) & window & ~mask)
     forgotten = np.zeros_like(mask)
     near = dilated(mask, 1)
+    near[(top + bottom) // 2 :, left:right] = True
     for number in range(1, count + 1):
         this = piece == number
         if (this & near).any() and not (this & ~inner).any() and this.sum() < 0.5 * mask.sum():

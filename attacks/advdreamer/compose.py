@@ -11,6 +11,7 @@ from typing import Literal, get_args
 
 import cv2
 import numpy as np
+from scipy import ndimage
 
 from attacks.advdreamer.background import cast_shadow
 from attacks.advdreamer.imaging import Floats, blurred, extent, from_lab, to_bytes, to_lab
@@ -27,6 +28,8 @@ FALLBACK_STRENGTH = 0.2
 _WEAKEST, _STRONGEST = 0.06, 0.65
 _FEATHER = 0.4 / 128
 _SQUASH, _SHEAR = 0.28, 0.55
+_SEAM = 0.06
+"""Width of the seam, as a share of the object's longer side."""
 
 
 class Blend:
@@ -34,8 +37,9 @@ class Blend:
 
     "alpha" (default): alpha over, feathered, as rendered. "reinhard": moreover the object's colours are
     given the mean and spread that the object had in the clean picture, in Lab (Reinhard et al. 2001).
-    "seamless": Poisson cloning (Perez et al. 2003) by OpenCV; it takes on the background's tint, so
-    it may bleed. It falls back on "alpha" where the object reaches the border, which it cannot do.
+    "seamless": Poisson cloning (Perez et al. 2003) by OpenCV, which tints the object like the background;
+    so it is used at the seam and fades out inwards. Where the object reaches the border, OpenCV
+    cannot clone, and it is "alpha".
 
     Raises:
         UserError: There is no such method.
@@ -104,16 +108,15 @@ class _Place:
             return to_bytes(ground)
         if self.method == "reinhard":
             colour = _matched(colour, alpha, self.colours)
-        if self.method == "seamless":
-            cloned = _cloned(colour, alpha, ground)
-            if cloned is not None:
-                return cloned
         feather = max(0.4, _FEATHER * max(alpha.shape))
         soft = blurred(alpha, feather)
         edge = blurred(colour * alpha[..., None], feather) / np.maximum(soft, 1e-3)[..., None]
         inner = np.where((alpha > 0)[..., None], colour, edge)
         cover = soft[..., None]
-        return to_bytes(ground * (1 - cover) + inner * cover * 255)
+        composed: Floats = ground * (1 - cover) + inner * cover * 255
+        if self.method == "seamless":
+            composed = _seamless(composed, inner, alpha, ground)
+        return to_bytes(composed)
 
 
 def squashed_shadow(alpha: Floats) -> Floats:
@@ -130,18 +133,21 @@ def squashed_shadow(alpha: Floats) -> Floats:
     return blurred(flat, 1.5 * max(height, width) / 128)
 
 
-def _cloned(colour: Floats, alpha: Floats, ground: Floats) -> Pixels | None:
-    """Seamless cloning; None where OpenCV cannot: the object is at the border or hardly there."""
-    solid = (alpha > 0.5).astype(np.uint8) * 255
+def _seamless(composed: Floats, colour: Floats, alpha: Floats, ground: Floats) -> Floats:
+    """The composed picture, cloned along the seam; unchanged where OpenCV cannot clone."""
+    solid = alpha > 0.5
     if solid[[0, -1]].any() or solid[:, [0, -1]].any() or np.count_nonzero(solid) < 16:
-        return None
-    left, top, right, bottom = extent(solid > 0)
+        return composed
+    left, top, right, bottom = extent(solid)
     under = to_bytes(ground)
-    source = np.where((alpha > 0)[..., None], to_bytes(colour * 255), under)
-    # OpenCV pads the mask's box by a pixel, and wants the centre of the box as it cuts it out.
+    source = np.where(solid[..., None], to_bytes(colour * 255), under)
+    # OpenCV puts the centre of the mask's box there.
     centre = ((left + right) // 2, (top + bottom) // 2)
-    cloned = cv2.seamlessClone(source, under, solid, centre, cv2.NORMAL_CLONE)
-    return np.asarray(cloned, np.uint8)
+    mask = solid.astype(np.uint8) * 255
+    cloned = np.asarray(cv2.seamlessClone(source, under, mask, centre, cv2.NORMAL_CLONE))
+    inwards = ndimage.distance_transform_edt(solid) / (_SEAM * max(bottom - top, right - left))
+    share = np.where(solid, 0.6 * np.exp(-(inwards**2)), 0.0)[..., None]
+    return np.asarray(composed * (1 - share) + cloned * share)
 
 
 def _matched(colour: Floats, alpha: Floats, wanted: tuple[Floats, Floats]) -> Floats:

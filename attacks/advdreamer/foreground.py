@@ -84,6 +84,10 @@ class GrabCut:
                 f"no foreground: nothing stands out where {label!r} should be; give a box or a mask"
             )
         found = _refined(pixels, seeds)
+        if not found.any():
+            raise ForegroundError(
+                f"no foreground: {label!r} looks like its background; give a box or a mask"
+            )
         return solid(found, repr(label))
 
 
@@ -162,6 +166,9 @@ def _seeds(pixels: Pixels, outside: Mask) -> _Seeds | None:
         return None
     hole: Mask = ndimage.binary_fill_holes(dilated(region, 2))
     background = row_fill(pixels, hole)
+    away = np.linalg.norm(to_lab(pixels) - to_lab(background / 255), axis=2)
+    if np.percentile(away[region], 90) < _LOWEST:
+        return None  # only its position sets it apart
     rows = np.flatnonzero((region & (stands_out > threshold)).any(axis=1))
     ground = np.zeros_like(hole)  # shadows lie on it
     ground[rows[0] + (rows[-1] - rows[0]) // 3 :] = True
@@ -238,7 +245,7 @@ def _refined(pixels: Pixels, seeds: _Seeds) -> Mask:
         cv2.GC_INIT_WITH_MASK,
     )
     found = np.zeros(fine.shape[:2], np.float32)
-    found[rows, columns] = (labels == cv2.GC_FGD) | (labels == cv2.GC_PR_FGD)
+    found[rows, columns] = opened((labels == cv2.GC_FGD) | (labels == cv2.GC_PR_FGD), 3)
     return np.asarray(resized(found, (pixels.shape[0], pixels.shape[1])) > 0.5)
 
 
@@ -249,7 +256,8 @@ def _one_piece(mask: Mask) -> Mask:
     kept = np.isin(piece, 1 + np.flatnonzero(areas >= 0.12 * areas.max()))
     joined, radius = kept, 1
     while ndimage.label(joined)[1] > 1 and radius <= 0.12 * max(mask.shape):
-        joined, radius = closed_by_disc(kept, radius), radius + 2
+        bridged = closed_by_disc(kept, radius) & ~ndimage.binary_fill_holes(kept)
+        joined, radius = kept | bridged, radius + 2
     whole = largest(joined)
     filled: Mask = ndimage.binary_fill_holes(whole)
     pockets, count = ndimage.label(filled & ~whole)

@@ -101,7 +101,8 @@ class Outline:
         box = self.solidity > 0.91 and self.longest > 0.33 and self.upright > 0.3
         frame = self.upright > 1.3 and self.straight > 0.62 and self.longest > 0.3
         vehicle = self.aspect > 1.25 and 0.84 < self.solidity < 0.99 and self.straight > 0.5
-        if box or frame or vehicle:
+        turned = self.aspect < 0.6 and self.symmetry > 0.85  # on a lathe: bottles, lamps
+        if (box or frame or vehicle) and not turned:
             return "standing"
         plate = self.straight > 0.55 and self.longest > 0.33 and self.symmetry < 0.85
         return "flat" if plate else "round"

@@ -26,7 +26,7 @@ FOV_DEG = 38.0
 
 _SUBSAMPLES = np.array([[-0.25, -0.25], [0.25, -0.25], [-0.25, 0.25], [0.25, 0.25]], np.float32)
 _SHADOW_PX = 128
-_NO_MAP = np.empty(0, np.float32)
+_FOLD = 1024
 
 
 def focal_of(shape: tuple[int, int]) -> float:
@@ -84,9 +84,9 @@ class SolidModel:
     def __init__(
         self, solid: Solid, shape: tuple[int, int], ground: Ground, focal: float | None = None
     ) -> None:
-        self._solid = solid
+        self.solid = solid
         self._shape = shape
-        self._ground = ground
+        self.ground = ground
         self._focal = focal_of(shape) if focal is None else focal
         self._corners = solid.places[:, 0]
         self._sides = solid.places[:, 1:] - solid.places[:, :1]
@@ -96,7 +96,7 @@ class SolidModel:
     @cached_property
     def _tree(self) -> EmbreeScene:
         scene = EmbreeScene()
-        TriangleMesh(scene, self._solid.vertices, self._solid.faces)
+        TriangleMesh(scene, self.solid.vertices, self.solid.faces)
         return scene
 
     def render(self, pose: Pose) -> Rendering:
@@ -104,13 +104,13 @@ class SolidModel:
         height, width = self._shape
         rotation = pose.rotation.astype(np.float32)
         centre = self._centre(pose)
-        corners = self._solid.vertices @ rotation.T * np.float32(pose.scale) + centre
+        corners = self.solid.vertices @ rotation.T * np.float32(pose.scale) + centre
         rgba = np.zeros((height, width, 4), np.float32)
         depth = np.full((height, width), np.inf, np.float32)
         window = self._window(corners)
         if window is not None:
             self._cast(rotation, centre, pose.scale, window, rgba, depth)
-        return Rendering(rgba, depth, self.shadow(self.posed(pose), self._ground))
+        return Rendering(rgba, depth, self.shadow(self.posed(pose), self.ground))
 
     def shadow(self, points: Floats, ground: Ground) -> Floats:
         """The share of light that points (n, 3) of a closed surface take from the ground below them.
@@ -142,7 +142,7 @@ class SolidModel:
 
     def _centre(self, pose: Pose) -> Floats:
         shift = np.array([pose.dx, pose.dy, 0]) * max(self._shape)
-        return self._solid.pivot + shift.astype(np.float32)
+        return self.solid.pivot + shift.astype(np.float32)
 
     def _project(self, points: Floats) -> tuple[Floats, Floats, NDArray[np.bool_]]:
         """Column, row, and whether the point is before the camera at all."""
@@ -228,15 +228,14 @@ class SolidModel:
         u, v = hit["u"][seen, None], hit["v"][seen, None]
         sides = self._sides[face]
         place = self._corners[face] + u * sides[:, 0] + v * sides[:, 1]
-        # remap takes no picture wider than 32767 pixels, and none without a second dimension.
-        wide = 1024
-        padded = np.zeros((-(-len(place) // wide) * wide, 2), np.float32)
-        padded[: len(place)] = place
-        maps = padded.reshape(-1, wide, 2)
+        # remap takes no picture of more than 32767 columns or rows: the list of places is folded.
+        folded = np.zeros((2, -(-len(place) // _FOLD) * _FOLD), np.float32)
+        folded[:, : len(place)] = place.T
+        columns, rows = folded.reshape(2, -1, _FOLD)
         colours = cv2.remap(
-            self._solid.texture, maps, _NO_MAP, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE
+            self.solid.texture, columns, rows, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE
         )
-        return np.asarray(colours.reshape(-1, 3)[: len(place)], np.float32)
+        return np.asarray(colours, np.float32).reshape(-1, 3)[: len(place)]
 
     def _splat(
         self, points: Floats, weight: Floats | None, shape: tuple[int, int], scale: float
