@@ -1,4 +1,4 @@
-"""What ships: kind -> name -> (\"module:Object\", what it is in a line). Nothing here imports anything."""
+"""What ships: kind -> name -> (location, what it is in a line). Nothing here imports anything."""
 
 TABLES: dict[str, dict[str, tuple[str, str]]] = {
     "attacks": {

@@ -7,7 +7,7 @@ import sys
 import pytest
 
 HEAVY = {
-    "embreex", "httpx", "open_clip", "pandas", "spacy", "torch", "torchvision", "transformers",
+    "diffusers", "embreex", "httpx", "open_clip", "pandas", "spacy", "torch", "torchvision", "transformers",
     "trimesh",
 }  # fmt: skip
 CPU_SECONDS = 1.0
@@ -38,7 +38,9 @@ def test_light_commands_load_no_model_library(arguments: list[str]) -> None:
     assert loaded_after(f"from benchmark.cli import main; main({arguments!r})") == set()
 
 
-@pytest.mark.parametrize("command", ["run", "show", "list", "score", "answers", "export", "world", "doctor"])
+@pytest.mark.parametrize(
+    "command", ["run", "show", "list", "score", "answers", "export", "world", "doctor"]
+)
 def test_help_loads_no_model_library(command: str) -> None:
     code = f"""
 from benchmark.cli import main
