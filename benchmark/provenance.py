@@ -11,7 +11,7 @@ from typing import Any
 from benchmark.config import RunConfig
 
 _PACKAGES = (
-    "embreex", "httpx", "numpy", "open_clip_torch", "pillow", "rapidfuzz", "scipy", "spacy",
+    "accelerate", "cma", "diffusers", "embreex", "httpx", "numpy", "open_clip_torch", "pillow", "rapidfuzz", "scipy", "spacy",
     "timm", "torch", "torchvision", "transformers", "trident-vlm", "trimesh",
 )  # fmt: skip
 

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import math
 from pathlib import Path
 from typing import Any
 
@@ -63,7 +64,7 @@ def test_dual_encoder_measures_as_its_card_says(name: str, tmp_path: Path) -> No
 
 def noise(share: float) -> float:
     """Three standard deviations of a share of 48 scenes, the fewest that one is measured on here."""
-    return 3 * (share * (1 - share) / 48) ** 0.5 + 0.01
+    return 3 * math.sqrt(share * (1 - share) / 48) + 0.01
 
 
 def test_writer_measures_as_its_card_says() -> None:
