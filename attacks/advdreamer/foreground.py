@@ -43,6 +43,9 @@ _WORK, _FINE = 128, 256
 """Longer sides, in pixels, at which the object is found and its outline is drawn."""
 
 _ITERATIONS = 3
+_AGREEMENT = 0.5
+"""Overlap of masks with plain GrabCut in a given box below which the plain one is taken."""
+
 _LOWEST, _LOW, _HIGH = 3.0, 0.20, 6.5
 """Lab units: what differs by less than _LOWEST is texture; the threshold is _LOW of the 97th
 percentile of differences, between _LOWEST and _HIGH."""
@@ -77,13 +80,17 @@ class GrabCut:
         height, width = pixels.shape[:2]
         scale = _WORK / max(height, width)
         small = resized(pixels, _whole(height * scale, width * scale))
-        outside = _outside(small.shape[:2], None if box is None else _scaled(box, scale, pixels))
-        seeds = _seeds(small, outside)
+        inner = None if box is None else _scaled(box, scale, pixels)
+        seeds = _seeds(small, _outside(small.shape[:2], inner))
         if seeds is None:
             raise ForegroundError(
                 f"no foreground: nothing stands out where {label!r} should be; give a box or a mask"
             )
         found = _refined(pixels, seeds)
+        if inner is not None:
+            plain = _refined(pixels, _box_seeds(seeds.labels.shape, inner))
+            if (found & plain).sum() < _AGREEMENT * (found | plain).sum():
+                found = plain  # the surroundings misled it, the box does not
         if not found.any():
             raise ForegroundError(
                 f"no foreground: {label!r} looks like its background; give a box or a mask"
@@ -186,6 +193,14 @@ def _seeds(pixels: Pixels, outside: Mask) -> _Seeds | None:
     if not (labels == cv2.GC_PR_FGD).any() and not (labels == cv2.GC_FGD).any():
         return None
     return _Seeds(labels, hole)
+
+
+def _box_seeds(shape: tuple[int, ...], box: Box) -> _Seeds:
+    """As in the paper: all of the box is probably the object."""
+    left, top, wide, tall = box
+    region = np.zeros(shape, bool)
+    region[top : top + tall, left : left + wide] = True
+    return _Seeds(np.where(region, cv2.GC_PR_FGD, cv2.GC_BGD).astype(np.uint8), region)
 
 
 def _distance(pixels: Pixels, outside: Mask) -> Floats:
