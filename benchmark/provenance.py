@@ -11,8 +11,8 @@ from typing import Any
 from benchmark.config import RunConfig
 
 _PACKAGES = (
-    "accelerate", "cma", "diffusers", "embreex", "httpx", "numpy", "open_clip_torch", "pillow", "rapidfuzz", "scipy", "spacy",
-    "timm", "torch", "torchvision", "transformers", "trident-vlm", "trimesh",
+    "accelerate", "cma", "diffusers", "embreex", "httpx", "numpy", "open_clip_torch", "pillow",
+    "rapidfuzz", "scipy", "spacy", "timm", "torch", "torchvision", "transformers", "trident-vlm", "trimesh",
 )  # fmt: skip
 
 
