@@ -9,7 +9,8 @@ behind the picture is known. It leaves a share 1 - s of the naturalness; shares 
 ==============  =========================================================================================
 out_of_frame    twice the share of the object that is outside the picture
 seam            mean change of the pixels that a halo, a patch or jagged edge spoils, 1 at `SEAM_LEVELS`
-stretched       share of what is seen of the object that is made up: the photograph does not show it
+stretched       share of the object whose look is spoilt by a line of pixels drawn out, and half the share
+                that is made up otherwise, as the photograph does not show it
 turned          angle between where the object's top points and where it belongs, 1 when upside down
 toppling        angle that it would fall through until it rests, 1 at `TOPPLING_DEG`
 floating        gap between the object and its shadow, 1 at half the object's height
@@ -21,7 +22,7 @@ on a face of its convex hull that its centre of mass is above.
 
 from collections.abc import Sequence
 from dataclasses import astuple, dataclass, fields, replace
-from functools import cache
+from functools import cache, lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,7 +35,8 @@ from benchmark.toybox.scene import Scene, SceneObject
 
 Floats = NDArray[np.float64]
 
-SEAM_LEVELS = 64.0
+SEAM_LEVELS, TEXTURE_LEVELS = 128.0, 32.0
+"""Changes of the mean colour, of 255, that spoil an edge or a surface wholly."""
 TOPPLING_DEG = 60.0
 ROUND = ("ball",)
 """Classes without an upper side."""
@@ -42,7 +44,7 @@ ROUND = ("ball",)
 _UP = np.array([0.0, 0.0, 1.0])
 _WIDER = 3
 """How many times as wide as the picture the view is in which objects outside it are seen."""
-_PX = 96
+_PX = 64
 _CLOSE = 2e-2
 """Two points on an object this near each other, as a share of the way from the eye, are one."""
 
@@ -86,7 +88,7 @@ def faults_of(scene: Scene, clean: Scene | None = None) -> Faults:
     photograph does not show is made up.
     """
     (thing,) = scene.objects
-    made_up = 0.0 if clean is None else unseen_share(scene, clean)
+    made_up = 0.0 if clean is None else unseen_share(scene, clean) / 2
     return Faults(
         out_of_frame=min(1.0, 2 * outside_share(scene)),
         stretched=made_up,
@@ -100,6 +102,16 @@ def seam_severity(before: NDArray[np.uint8], after: NDArray[np.uint8]) -> float:
     change = np.abs(after.astype(np.float64) - before).mean(axis=2)
     spoilt = change[change >= 4]
     return min(1.0, float(spoilt.mean()) / SEAM_LEVELS) if spoilt.size else 0.0
+
+
+def texture_severity(
+    before: NDArray[np.uint8], after: NDArray[np.uint8], silhouette: NDArray[np.bool_]
+) -> float:
+    """Of a texture that was drawn out: what it changes, over all of the object. Plain paint stays plain."""
+    if not silhouette.any():
+        return 0.0
+    change = np.abs(after.astype(np.float64) - before).mean(axis=2)[silhouette]
+    return float(np.minimum(change / TEXTURE_LEVELS, 1).mean())
 
 
 def turned_deg(thing: SceneObject) -> float:
@@ -154,7 +166,7 @@ def unseen_share(scene: Scene, clean: Scene) -> float:
     eye = View.of(clean.camera, _PX, 1).eye
     towards = np.ascontiguousarray(before - eye, np.float32)
     from_eye = np.ascontiguousarray(np.broadcast_to(eye, towards.shape), np.float32)
-    reached = Mesh.of(clean).caster.run(from_eye, towards, output=True)
+    reached = _mesh(clean).caster.run(from_eye, towards, output=True)
     hidden = (reached["primID"] >= 0) & (reached["tfar"] < 1 - _CLOSE)
     return float(hidden.mean())
 
@@ -176,8 +188,13 @@ def _score(*severities: float) -> float:
     return float(1 + 4 * np.prod([1 - severity for severity in severities]))
 
 
+@lru_cache(maxsize=4)  # one scene is looked at several times, and compared with its photograph
+def _mesh(scene: Scene) -> Mesh:
+    return Mesh.of(scene)
+
+
 def _hits(scene: Scene, view: View) -> dict[str, NDArray[np.float32]]:
-    hits: dict[str, NDArray[np.float32]] = Mesh.of(scene).caster.run(*view.rays(), output=True)
+    hits: dict[str, NDArray[np.float32]] = _mesh(scene).caster.run(*view.rays(), output=True)
     return hits
 
 

@@ -135,10 +135,10 @@ def test_rolling_in_the_picture_shows_nothing_new_but_is_turned() -> None:
 def test_a_seam_is_as_bad_as_what_it_changes() -> None:
     before = np.full((8, 8, 3), 100, np.uint8)
     after = before.copy()
-    after[0] += 32  # 32 of 64 levels
+    after[0] += 64  # 64 of 128 levels
     assert seam_severity(before, after) == 0.5
     after[1] += 2  # too little to be seen
     assert seam_severity(before, after) == 0.5
     assert seam_severity(before, before) == 0
-    after[0] = 255
+    after[0] = 228
     assert seam_severity(before, after) == 1
