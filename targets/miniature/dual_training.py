@@ -12,7 +12,6 @@ Every batch is drawn from (seed, step) alone, so a training that was killed goes
 """
 
 import math
-import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -32,6 +31,7 @@ from benchmark.toybox.operations import edit
 from benchmark.toybox.scene import Scene
 from benchmark.toybox.truth import true_of
 from benchmark.types import Pixels
+from targets.miniature.checkpoints import Sitting
 from targets.miniature.vocabulary import CONTEXT_LENGTH, caption_tokenizer
 
 MEAN, STD = (0.48, 0.46, 0.41), (0.27, 0.26, 0.28)
@@ -158,16 +158,9 @@ def train(
         lr=recipe.learning_rate,
         betas=(0.9, 0.98),
     )
-    first, seconds = 0, 0.0
-    if checkpoint.exists():
-        saved = torch.load(checkpoint, weights_only=True)
-        model.load_state_dict(saved["model"])
-        optimizer.load_state_dict(saved["optimizer"])
-        first, seconds = saved["step"], saved["seconds"]
-        report(f"resumed at step {first}")
+    sitting = Sitting(checkpoint, model, optimizer, report)
     losses: list[float] = []
-    started = saved_at = time.monotonic()
-    for step in range(first, recipe.steps):
+    for step in range(sitting.first, recipe.steps):
         for group in optimizer.param_groups:
             group["lr"] = recipe.learning_rate * _schedule(step, recipe)
         loss = _loss(model, *_batch(data, recipe, step), recipe)
@@ -178,35 +171,21 @@ def train(
         with torch.no_grad():
             model.logit_scale.clamp_(0, math.log(100))
         losses.append(loss.item())
-        now = time.monotonic()
-        if (step + 1) % 100 == 0:
-            rate = (step + 1 - first) * recipe.batch / (now - started)
+        done = step + 1
+        if done % 100 == 0:
             mean = float(np.mean(losses[-100:]))
-            report(f"step {step + 1}/{recipe.steps} loss {mean:.3f} {rate:.0f} pairs/s")
-        if now - saved_at > 60 or step + 1 == recipe.steps:
-            saved_at = now
-            _save(checkpoint, model, optimizer, step + 1, seconds + now - started)
-        if (step + 1) % 1000 == 0 and step + 1 < recipe.steps:
-            validate(step + 1)
-    return seconds + time.monotonic() - started
+            rate = sitting.rate(done, recipe.batch)
+            report(f"step {done}/{recipe.steps} loss {mean:.3f} {rate:.0f} pairs/s")
+        sitting.keep(done, last=done == recipe.steps)
+        if done % 1000 == 0 and done < recipe.steps:
+            validate(done)
+    return sitting.seconds
 
 
 def _schedule(step: int, recipe: DualRecipe) -> float:
     """Linear warm-up, then a half cosine to zero."""
     warm = min(1.0, (step + 1) / recipe.warmup)
     return warm * 0.5 * (1 + math.cos(math.pi * step / recipe.steps))
-
-
-def _save(path: Path, model: Any, optimizer: Any, step: int, seconds: float) -> None:
-    partial = path.with_suffix(".partial")
-    state = {
-        "model": model.state_dict(),
-        "optimizer": optimizer.state_dict(),
-        "step": step,
-        "seconds": seconds,
-    }
-    torch.save(state, partial)
-    partial.replace(path)
 
 
 def _batch(

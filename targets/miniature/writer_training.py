@@ -6,7 +6,6 @@ Operations are drawn evenly among those that apply, words evenly among those tha
 """
 
 import math
-import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,6 +20,7 @@ from benchmark.toybox.captions import full_caption, natural_caption
 from benchmark.toybox.grammar import generate, parse, tokens
 from benchmark.toybox.operations import OPERATIONS, edit
 from benchmark.toybox.scene import Scene
+from targets.miniature.checkpoints import Sitting
 from targets.miniature.vocabulary import BOS, EOS, SEPARATOR, operation_token, writer_tokenizer
 
 IGNORED = -100
@@ -74,21 +74,14 @@ def train(
     optimizer = torch.optim.AdamW(
         model.parameters(), lr=recipe.learning_rate, weight_decay=0.01, betas=(0.9, 0.98)
     )
-    first, seconds = 0, 0.0
-    if checkpoint.exists():
-        saved = torch.load(checkpoint, weights_only=True)
-        model.load_state_dict(saved["model"])
-        optimizer.load_state_dict(saved["optimizer"])
-        first, seconds = saved["step"], saved["seconds"]
-        report(f"resumed at step {first}")
+    sitting = Sitting(checkpoint, model, optimizer, report)
     model.train()
     losses: list[float] = []
-    started = saved_at = time.monotonic()
-    for step in range(first, recipe.steps):
-        progress = step / recipe.steps
+    for step in range(sitting.first, recipe.steps):
         warm = min(1.0, (step + 1) / recipe.warmup)
+        cosine = 0.5 * (1 + math.cos(math.pi * step / recipe.steps))
         for group in optimizer.param_groups:
-            group["lr"] = recipe.learning_rate * warm * 0.5 * (1 + math.cos(math.pi * progress))
+            group["lr"] = recipe.learning_rate * warm * cosine
         inputs, labels = _batch(scenes, recipe, vocabulary, step)
         logits = model(input_ids=inputs, use_cache=False).logits[:, :-1]
         loss = F.cross_entropy(logits.flatten(0, 1), labels[:, 1:].flatten(), ignore_index=IGNORED)
@@ -97,24 +90,14 @@ def train(
         torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
         optimizer.step()
         losses.append(loss.item())
-        now = time.monotonic()
-        if (step + 1) % 200 == 0:
-            rate = (step + 1 - first) * recipe.batch / (now - started)
+        done = step + 1
+        if done % 200 == 0:
             mean = float(np.mean(losses[-200:]))
-            report(f"step {step + 1}/{recipe.steps} loss {mean:.3f} {rate:.0f} captions/s")
-        if now - saved_at > 60 or step + 1 == recipe.steps:
-            saved_at = now
-            partial = checkpoint.with_suffix(".partial")
-            state = {
-                "model": model.state_dict(),
-                "optimizer": optimizer.state_dict(),
-                "step": step + 1,
-                "seconds": seconds + now - started,
-            }
-            torch.save(state, partial)
-            partial.replace(checkpoint)
+            rate = sitting.rate(done, recipe.batch)
+            report(f"step {done}/{recipe.steps} loss {mean:.3f} {rate:.0f} captions/s")
+        sitting.keep(done, last=done == recipe.steps)
     model.train(False)
-    return seconds + time.monotonic() - started
+    return sitting.seconds
 
 
 def _batch(
