@@ -11,6 +11,7 @@ from attacks.advdreamer.conditions import CONDITIONS, Evaluation, evaluate
 from attacks.advdreamer.labels import label_set
 from attacks.advdreamer.losses import LOSSES, isp, mf_it
 from attacks.advdreamer.pipeline import Case, Pipeline
+from attacks.advdreamer.plots import write_generations, write_scaling
 from attacks.advdreamer.pose import POSE_DIGITS, Pose, bounds_named
 from attacks.advdreamer.selection import ENCODER, NATURALNESS, Asking, Selection
 from attacks.advdreamer.sheet import write_sheet
@@ -72,7 +73,11 @@ class AdvDreamer:
 
     name = "advdreamer"
     version = "1"
-    sheet = (write_sheet, "artifacts/sheet.png")
+    drawings = (
+        (write_sheet, "artifacts/sheet.png"),
+        (write_generations, "artifacts/asr_generations.svg"),
+        (write_scaling, "artifacts/asr_scaling.svg"),
+    )
 
     def __init__(self, run: RunContext) -> None:
         settings = {**DEFAULTS, **run.settings}

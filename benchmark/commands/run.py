@@ -24,6 +24,8 @@ TOO_MANY_ERRORS = 3
 _FILES = (
     "sheet.png",
     "artifacts/sheet.png",
+    "artifacts/asr_generations.svg",
+    "artifacts/asr_scaling.svg",
     "table.csv",
     "table.md",
     "records.jsonl",
@@ -230,18 +232,19 @@ def _refuse_if_taken(out: Path) -> None:
 
 
 def _draw(config: RunConfig, out: Path) -> None:
-    """Draw the sheet, a look at some samples. The results are safe already, so no failure here counts."""
+    """Draw a look at the results. They are safe already, so no failure here counts."""
     from benchmark.gallery import write_sheet
 
-    # An attack on pictures has a sheet of its own: how to draw it, and its name in the folder.
+    # An attack on pictures has drawings of its own: how to draw each, and its name in the folder.
     attack = registry.load("attacks", config.attack)
-    write, name = getattr(attack, "sheet", (write_sheet, "sheet.png"))
+    drawings = getattr(attack, "drawings", ((write_sheet, "sheet.png"),))
     title = f"{config.attack} on {config.target}, {config.dataset_name}, preset {config.preset}"
-    try:
-        samples = registry.create("datasets", config.dataset, config.dataset_settings)
-        write(out / name, title, read_records(out), samples)
-    except (OSError, ValueError) as error:
-        _say(f"warning: no {name}: {' '.join(str(error).split())}")
+    for write, name in drawings:
+        try:
+            samples = registry.create("datasets", config.dataset, config.dataset_settings)
+            write(out / name, title, read_records(out), samples)
+        except (OSError, ValueError) as error:
+            _say(f"warning: no {name}: {' '.join(str(error).split())}")
 
 
 def _close(summary: events.Summary, execution: Execution, again: str, *, quiet: bool) -> int:

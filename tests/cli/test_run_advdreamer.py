@@ -31,11 +31,28 @@ def test_a_run_ends_with_accuracies_and_a_sheet(trident: Trident) -> None:
     assert "condition=clean" in {row for row, _ in table}
     with Image.open("run/artifacts/sheet.png") as sheet:
         assert sheet.height > 2 * 168
+    assert "generation 2: " in Path("run/artifacts/asr_generations.svg").read_text("utf-8")
+    assert not Path("run/artifacts/asr_scaling.svg").exists()
     for line in Path("run/records.jsonl").read_text().splitlines():
         record = json.loads(line)
         assert record["error"] is None
         for name in ("mask", "background", "identity", "center", "true/center", "distribution/1"):
             assert Path(f"run/artifacts/{record['artifacts'][name]}.png").is_file()
+
+
+def test_asr_is_drawn_where_the_covariance_was_scaled(trident: Trident) -> None:
+    result = trident(
+        *(word for word in SMALL if word != "--quiet"),
+        *("--samples", "2", "--set", 'conditions=["distribution", "distribution*4"]'),
+    )
+    assert result.code == 0, result.err
+    said = Path("run/artifacts/asr_scaling.svg").read_text("utf-8")
+    with Path("run/table.csv").open() as file:
+        table = {(row["slice"], row["metric"]): row for row in csv.DictReader(file)}
+    for factor, condition in ((1, "distribution"), (4, "distribution*4")):
+        rate = 1 - float(table[f"condition={condition}", "accuracy"]["value"])
+        assert f"covariance times {factor}: {100 * rate:.1f} %" in said
+    assert "run: artifacts/asr_generations.svg, artifacts/asr_scaling.svg, " in result.out
 
 
 @pytest.fixture
