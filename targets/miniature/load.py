@@ -8,11 +8,13 @@ from benchmark.errors import UserError
 from benchmark.registry import unknown
 from benchmark.types import JSON
 from targets.miniature import tower  # registers the picture tower with timm
+from targets.miniature.tower_features import TowerFeatures
+from targets.naturalness import Naturalness, load_heads
 from targets.open_clip import OpenClip
 from targets.transformers_lm import TransformersLM
 
 TARGETS = ("clip-mini", "negclip-mini", "siglip-mini")
-TOOLS = ("writer-mini",)
+TOOLS = ("naturalness-mini", "writer-mini")
 WEIGHTS = Path(tower.__file__).with_name("weights")
 LICENSE = "Apache-2.0"
 
@@ -28,16 +30,21 @@ def target(argument: str, settings: Mapping[str, JSON]) -> OpenClip:
     return model
 
 
-def tool(argument: str, settings: Mapping[str, JSON]) -> TransformersLM:
-    """The caption writer of the embedded world: `miniature:writer-mini`.
+def tool(argument: str, settings: Mapping[str, JSON]) -> TransformersLM | Naturalness:
+    """The caption writer, `miniature:writer-mini`, or the naturalness model, `miniature:naturalness-mini`.
 
-    It runs in float64, which costs a model of its size nothing: rounding then never decides between
-    two words, so its replies are the same for any batch size.
+    The writer runs in float64, which costs a model of its size nothing: rounding then never decides
+    between two words, so its replies are the same for any batch size.
 
     Raises:
         UserError: There is no such miniature, or its weights are not in the package.
     """
     folder = _folder(argument, TOOLS, "tools")
+    if argument == "naturalness-mini":
+        tower = TowerFeatures(folder, f"miniature:{argument}", settings)
+        rater = load_heads(folder, tower, f"miniature:{argument}")
+        rater.info = replace(rater.info, license=LICENSE)
+        return rater
     model = TransformersLM(str(folder), {"dtype": "float64", **settings})
     model.info = replace(model.info, id=f"miniature:{argument}", license=LICENSE)
     return model

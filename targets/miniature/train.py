@@ -26,17 +26,31 @@ from safetensors.torch import save_file
 from benchmark.protocols import Embeddings
 from benchmark.toybox.sampling import SPLITS, scenes
 from benchmark.types import ModelInfo, Pixels
-from targets.miniature import dual_training, quality, writer_quality, writer_training
+from targets.miniature import (
+    dual_training,
+    naturalness_training,
+    quality,
+    writer_quality,
+    writer_training,
+)
 from targets.miniature.dual_training import DualRecipe
+from targets.miniature.naturalness_training import NaturalnessRecipe
+from targets.miniature.tower_features import FILE as TOWER
+from targets.miniature.tower_features import TowerFeatures
 from targets.miniature.vocabulary import caption_tokenizer, writer_tokenizer
 from targets.miniature.world_data import pictures, world_digest
 from targets.miniature.writer_training import WriterRecipe
+from targets.naturalness import WEIGHTS as HEADS
+from targets.naturalness import load_heads, save_heads
+from targets.naturalness_training import extract, fit
 from targets.open_clip import OpenClip
 from targets.transformers_lm import TransformersLM
 
 WEIGHTS = Path(__file__).with_name("weights")
 
-RECIPES: dict[str, DualRecipe | WriterRecipe] = {
+Recipe = DualRecipe | WriterRecipe | NaturalnessRecipe
+
+RECIPES: dict[str, Recipe] = {
     "clip-mini": DualRecipe("contrastive", scenes=80_000, steps=5_000, seed=1),
     "siglip-mini": DualRecipe("sigmoid", scenes=80_000, steps=5_000, seed=2),
     "negclip-mini": DualRecipe(
@@ -48,6 +62,9 @@ RECIPES: dict[str, DualRecipe | WriterRecipe] = {
         seed=3,
     ),
     "writer-mini": WriterRecipe(scenes=80_000, steps=4_000, seed=4),
+    "naturalness-mini": NaturalnessRecipe(
+        scenes=1_200, validation=60, test=60, start_from="clip-mini", steps=3_000, seed=5
+    ),
 }
 
 
@@ -141,6 +158,41 @@ def train_writer(name: str, recipe: WriterRecipe, work: Path, out: Path) -> dict
     return _card(name, recipe, seconds, model, folder / "model.safetensors", splits)
 
 
+def train_naturalness(
+    name: str, recipe: NaturalnessRecipe, work: Path, out: Path
+) -> dict[str, Any]:
+    """Train, save and measure the tower and the heads of the naturalness model; returns their card."""
+    rated = naturalness_training.rated_pictures(recipe, work / "naturalness")
+    parts = {part: naturalness_training.part_of(rated, part) for part in naturalness_training.PARTS}
+    tower = OpenClip(str(out / recipe.start_from), {}).model.visual.trunk
+    seconds = naturalness_training.train_tower(
+        tower, parts["train"], recipe, work / f"{name}-tower.pt", _say
+    )
+    folder = out / name
+    _fresh(folder)
+    _save_half(tower, folder / TOWER)
+    backbone = TowerFeatures(folder, f"miniature:{name}", {})
+    features = extract(backbone, parts["train"], work / "naturalness-features", _say)
+    heads, more = fit(
+        features, parts["train"].scores, recipe.heads, work / f"{name}-heads.pt", _say
+    )
+    save_heads(heads, backbone.info, folder)
+    model = load_heads(folder, backbone, f"miniature:{name}")
+    _say("measuring")
+    splits = {
+        part: naturalness_training.measure(model, parts[part])
+        for part in naturalness_training.PARTS[1:]
+    }
+    for split in splits:
+        for missed in naturalness_training.shortfalls(splits[split]):
+            _say(f"below the gate on {split}: {missed}")
+    both = torch.nn.ModuleList([tower, heads])
+    card = _card(name, recipe, seconds + more, both, folder / HEADS, splits)
+    card["data"]["train_seeds"] = naturalness_training.seeds_of(parts["train"])
+    card["data"]["pictures"] = {part: len(parts[part].images) for part in parts}
+    return card
+
+
 def _save_half(model: torch.nn.Module, path: Path) -> None:
     state = {
         key: (value.half() if value.is_floating_point() else value).contiguous()
@@ -156,7 +208,7 @@ def _fresh(folder: Path) -> None:
 
 def _card(
     name: str,
-    recipe: DualRecipe | WriterRecipe,
+    recipe: Recipe,
     seconds: float,
     model: torch.nn.Module,
     weights: Path,
@@ -204,10 +256,12 @@ def main(argv: Sequence[str] | None = None) -> int:
     torch.set_num_threads(arguments.threads)
     arguments.work.mkdir(parents=True, exist_ok=True)
     recipe = RECIPES[arguments.name]
-    make: Callable[..., dict[str, Any]] = (
-        train_dual if isinstance(recipe, DualRecipe) else train_writer
-    )
-    card = make(arguments.name, recipe, arguments.work, arguments.out)
+    make: dict[type, Callable[..., dict[str, Any]]] = {
+        DualRecipe: train_dual,
+        WriterRecipe: train_writer,
+        NaturalnessRecipe: train_naturalness,
+    }
+    card = make[type(recipe)](arguments.name, recipe, arguments.work, arguments.out)
     path = arguments.out / arguments.name / "card.json"
     path.write_text(json.dumps(card, indent=2) + "\n")
     _say(f"wrote {path}: {json.dumps(card['accuracy']['test'])}")
