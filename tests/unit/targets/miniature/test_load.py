@@ -10,6 +10,7 @@ from open_clip.model import CustomTextCLIP
 from safetensors.torch import save_file
 
 from benchmark.errors import UserError
+from benchmark.protocols import LanguageModel
 from benchmark.types import Sampling
 from targets.miniature import load
 from targets.miniature.vocabulary import caption_tokenizer
@@ -71,6 +72,7 @@ def test_a_target_is_an_open_clip_folder(weights: Path) -> None:
 
 def test_the_writer_runs_in_double_precision(weights: Path) -> None:
     writer = load.tool("writer-mini", {"device": "cpu"})
+    assert isinstance(writer, LanguageModel)
     assert (writer.info.id, writer.info.dtype) == ("miniature:writer-mini", "float64")
     replies = writer.complete(["a red ball"] * 9, range(9), Sampling(1.0, 1.0, 8))
     assert len(set(replies)) > 3
