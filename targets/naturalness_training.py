@@ -31,6 +31,7 @@ from torch import Tensor
 
 from benchmark.errors import UserError
 from benchmark.types import Pixels
+from targets.miniature.checkpoints import Sitting
 from targets.naturalness import (
     DINOV2,
     DINOV2_REVISION,
@@ -140,16 +141,12 @@ def extract(backbone: Backbone, rated: Rated, work: Path, report: Report = print
 
 
 def fit(
-    features: Tensor,
-    scores: Floats,
-    recipe: HeadsRecipe,
-    checkpoint: Path | None = None,
-    report: Report | None = None,
+    features: Tensor, scores: Floats, recipe: HeadsRecipe, work: Path, report: Report = print
 ) -> tuple[Heads, float]:
     """Train heads on features (n, width) and scores (n, 2).
 
     A batch is drawn from (seed, step) alone, so a training that was killed goes on as if it had not
-    been; a checkpoint of other data or another recipe is left aside. Also returns the seconds spent.
+    been; its checkpoint in `work` is named after data and recipe. Also returns the seconds spent.
     """
     torch.manual_seed(recipe.seed)
     heads = Heads(features.shape[1], recipe.hidden, recipe.dropout)
@@ -161,17 +158,10 @@ def fit(
         heads.parameters(), lr=recipe.learning_rate, weight_decay=recipe.weight_decay
     )
     wanted = torch.from_numpy(scores).float()
-    key = _key(features, wanted, recipe)
-    first, seconds = 0, 0.0
-    if checkpoint is not None and checkpoint.exists():
-        saved = torch.load(checkpoint, weights_only=True)
-        if saved["key"] == key:
-            heads.load_state_dict(saved["heads"])
-            optimizer.load_state_dict(saved["optimizer"])
-            first, seconds = saved["step"], saved["seconds"]
     heads.train()
-    started = saved_at = time.monotonic()
-    for step in range(first, recipe.steps):
+    checkpoint = work / f"heads-{key_of(recipe, features.numpy(), scores)}.pt"
+    sitting = Sitting(checkpoint, heads, optimizer, report)
+    for step in range(sitting.first, recipe.steps):
         for group in optimizer.param_groups:
             progress = step / recipe.steps
             group["lr"] = recipe.learning_rate * 0.5 * (1 + math.cos(math.pi * progress))
@@ -181,22 +171,18 @@ def fit(
         optimizer.zero_grad(set_to_none=True)
         loss.backward()  # type: ignore[no-untyped-call]
         optimizer.step()
-        if report is not None and (step + 1) % 1_000 == 0:
+        sitting.keep(step + 1, last=step + 1 == recipe.steps)
+        if (step + 1) % 1_000 == 0:
             report(f"step {step + 1}/{recipe.steps} loss {loss.item():.3f}")
-        now = time.monotonic()
-        if checkpoint is not None and (now - saved_at > 30 or step + 1 == recipe.steps):
-            saved_at = now
-            partial = checkpoint.with_suffix(".partial")
-            state = {
-                "key": key,
-                "heads": heads.state_dict(),
-                "optimizer": optimizer.state_dict(),
-                "step": step + 1,
-                "seconds": seconds + now - started,
-            }
-            torch.save(state, partial)
-            partial.replace(checkpoint)
-    return heads.eval(), seconds + time.monotonic() - started
+    return heads.eval(), sitting.seconds
+
+
+def key_of(recipe: object, *data: npt.NDArray[Any]) -> str:
+    """A name for a training of a recipe on data: another one's checkpoint is left aside."""
+    digest = hashlib.sha256(repr(recipe).encode())
+    for one in data:
+        digest.update(np.ascontiguousarray(one).data)
+    return digest.hexdigest()[:16]
 
 
 def predict(heads: Heads, features: Tensor) -> Floats:
@@ -244,13 +230,6 @@ def _score(path: Path, row: dict[str, str], head: str) -> float:
             f"{path}: {head} {row[head]!r} of {row['image']} is no score: give 1 to 5, or nothing"
         )
     return value
-
-
-def _key(features: Tensor, scores: Tensor, recipe: HeadsRecipe) -> str:
-    digest = hashlib.sha256(repr(recipe).encode())
-    digest.update(features.numpy().tobytes())
-    digest.update(scores.numpy().tobytes())
-    return digest.hexdigest()
 
 
 def _card(
@@ -309,7 +288,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     held = np.array([is_held_out(group) for group in rated.groups])
     if held.all() or not held.any():
         parser.exit(2, f"error: {given.ratings} holds too few groups to hold some out: add rows\n")
-    heads, seconds = fit(features[~held], rated.scores[~held], recipe, work / "heads.pt", _say)
+    heads, seconds = fit(features[~held], rated.scores[~held], recipe, work, _say)
     save_heads(heads, backbone.info, given.out)
     written = load_heads(given.out, backbone, str(given.out))
     asked = written.ask(rated.part(held).load(0, int(held.sum())))

@@ -33,7 +33,7 @@ from attacks.advdreamer.naturalness_spoils import Spoiling, drawn_out, halo, jag
 from attacks.advdreamer.pipeline import Pipeline
 from attacks.advdreamer.pose import IDENTITY, PRESETS, Pose
 from attacks.advdreamer.reproduce import can_reproduce, reproduced
-from attacks.advdreamer.stages import ForegroundError, Manipulator, Mask, Rendering
+from attacks.advdreamer.stages import ForegroundError, Manipulator, Rendering
 from benchmark import registry
 from benchmark.errors import UserError
 from benchmark.protocols import Dataset
@@ -52,7 +52,9 @@ POSED = ("upright", "frontal", "frontal", "full")
 """Presets of bounds that poses without a further fault are drawn from."""
 
 _BASES = ("mild", "mild", "frontal")
-"""Presets of the poses that a seam, a stretched texture or a gap is added to."""
+"""Presets of the poses that one fault is added to."""
+
+SPOILS = (halo, halo, patch, jagged)
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,27 +85,25 @@ class Bench:
         scene = reproduced(self.scene, pose, self._pivot)
         return Made(render(scene, len(self.clean)), kind, faults_of(scene))
 
-    def seamed(self, spoil: Spoiling) -> Made:
-        """The object's edge spoilt."""
-        pose = self._base()
-        picture, mask = self.posed("", pose).pixels, self._silhouette(pose)
-        spoilt = spoil(picture, mask, self.rng)
-        return self._with("seam", spoilt, pose, seam=seam_severity(picture, spoilt))
-
-    def stretched(self) -> Made:
-        """A part of the object whose texture is one line of pixels, drawn out."""
-        pose = self._base()
+    def spoilt(
+        self, kind: str, pose: Pose, spoil: Spoiling | None = None, *, stretch: bool = False
+    ) -> Made:
+        """With its edge spoilt, or with the texture of a part drawn out, or both."""
         rendering = self.manipulator.model.render(pose)
-        rgba = drawn_out(rendering.rgba, self.rng)
-        spoilt = self._composed(replace(rendering, rgba=rgba), pose)
-        severity = texture_severity(
-            self._composed(rendering, pose), spoilt, rendering.rgba[..., 3] > 0.5
-        )
-        return self._with("stretched", spoilt, pose, stretched=severity)
+        picture, mask = self._composed(rendering, pose), rendering.rgba[..., 3] > 0.5
+        severities = {}
+        if stretch:
+            drawn = replace(rendering, rgba=drawn_out(rendering.rgba, self.rng))
+            before, picture = picture, self._composed(drawn, pose)
+            severities["stretched"] = texture_severity(before, picture, mask)
+        if spoil is not None:
+            before, picture = picture, spoil(picture, mask, self.rng)
+            severities["seam"] = seam_severity(before, picture)
+        return self._with(kind, picture, pose, **severities)
 
     def floating(self) -> Made | None:
         """The object lifted off its shadow; None if the model does not know its shadow."""
-        pose = self._base()
+        pose = _base(self.rng)
         ground = self.manipulator.model.render(pose)
         if ground.shadow is None:
             return None
@@ -130,14 +130,8 @@ class Bench:
         }
         return Made(pixels, kind, replace(faults, **added))
 
-    def _base(self) -> Pose:
-        return PRESETS[_BASES[self.rng.integers(len(_BASES))]].uniform(self.rng)
-
     def _composed(self, rendering: Rendering, pose: Pose) -> Pixels:
         return self.manipulator.composition.compose([rendering], [pose])[0]
-
-    def _silhouette(self, pose: Pose) -> Mask:
-        return self.manipulator.model.render(pose).rgba[..., 3] > 0.5
 
     @property
     def _pivot(self) -> tuple[float, float]:
@@ -149,7 +143,7 @@ class Bench:
 
 
 def pictures_of(bench: Bench) -> Iterator[Made]:
-    """All pictures of one object, 26 if its scene is known, else those that need no truth."""
+    """All pictures of one object, 30 if its scene is known, else those that need no truth."""
     rng = bench.rng
     yield Made(bench.clean, "photograph", None if bench.scene is None else Faults())
     yield bench.posed("identity", IDENTITY)
@@ -167,10 +161,13 @@ def pictures_of(bench: Bench) -> Iterator[Made]:
     for _ in range(2):
         yield bench.real("true turned", _turned(rng))
     yield bench.real("true posed", PRESETS["frontal"].uniform(rng))
-    for spoil in (halo, halo, patch, jagged):
-        yield bench.seamed(spoil)
+    for spoil in SPOILS:
+        yield bench.spoilt("seam", _base(rng), spoil)
     for _ in range(4):
-        yield bench.stretched()
+        yield bench.spoilt("stretched", _base(rng), stretch=True)
+    for make in (_aside, _turned, _upside_down, _base):
+        stretch = bool(rng.integers(2))
+        yield bench.spoilt("several", make(rng), SPOILS[rng.integers(len(SPOILS))], stretch=stretch)
     for _ in range(2):
         if (made := bench.floating()) is not None:
             yield made
@@ -259,6 +256,11 @@ def _write_rows(path: Path, rows: Sequence[Mapping[str, str]]) -> None:
         writer.writeheader()
         writer.writerows(rows)
     partial.replace(path)
+
+
+def _base(rng: np.random.Generator) -> Pose:
+    """What a seam, a stretched texture or a gap is added to."""
+    return PRESETS[_BASES[rng.integers(len(_BASES))]].uniform(rng)
 
 
 def _aside(rng: np.random.Generator) -> Pose:

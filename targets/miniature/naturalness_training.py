@@ -9,11 +9,9 @@ captions alone does not see them. Then it is frozen, and two heads learn fidelit
 features, as they would from DINOv2's. `NEW_CLASSES` are kept out of both, to measure on.
 """
 
-import hashlib
 import math
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,6 +24,7 @@ from torch import Tensor, nn
 
 from benchmark.protocols import Adviser
 from benchmark.types import Pixels
+from targets.miniature.checkpoints import Sitting
 from targets.miniature.dual_training import normalise
 from targets.miniature.tower import TridentResNet
 from targets.miniature.tower_features import squeezed
@@ -35,6 +34,7 @@ from targets.naturalness_training import (
     HeadsRecipe,
     Rated,
     agreement,
+    key_of,
     read_ratings,
 )
 
@@ -43,6 +43,9 @@ Mask = npt.NDArray[np.bool_]
 
 MAKER = "attacks.advdreamer.naturalness_data"
 FAULTS = ("out_of_frame", "seam", "stretched", "turned", "toppling", "floating")
+_WEIGHTS = (2.0, 2.0, 2.0, 1.0, 1.0, 1.0)
+"""Of the faults in the loss: those of fidelity are the rarer ones, and the harder to see."""
+
 NEW_CLASSES = ("mug", "mushroom", "bus", "dog")
 """One of each sort of thing: household, outdoors, vehicles, animals."""
 
@@ -102,64 +105,46 @@ def train_tower(
     tower: TridentResNet,
     rated: Rated,
     recipe: NaturalnessRecipe,
-    checkpoint: Path,
+    work: Path,
     report: Report = print,
 ) -> float:
-    """Train a tower in place to tell faults, from the checkpoint if there is one.
+    """Train a tower in place to tell faults, from the checkpoint in `work` if there is one.
 
     Batches are drawn from (seed, step) alone. Returns the seconds spent, all sittings.
     """
     pictures = squeezed_all(rated)
     severities = torch.tensor([[float(row[fault]) for fault in FAULTS] for row in rated.rows])
+    weights = torch.tensor(_WEIGHTS)
     torch.manual_seed(recipe.seed)
     teller = nn.Sequential(nn.Dropout(recipe.dropout), nn.Linear(tower.num_features, len(FAULTS)))
     model = nn.Sequential(tower, teller).to(memory_format=torch.channels_last)
     optimizer = torch.optim.AdamW(
         model.parameters(), lr=recipe.learning_rate, weight_decay=recipe.weight_decay
     )
-    key = _key(recipe, pictures, severities)
-    first, seconds = 0, 0.0
-    if checkpoint.exists():
-        saved = torch.load(checkpoint, weights_only=True)
-        if saved["key"] == key:  # another recipe's or other pictures' is left aside
-            model.load_state_dict(saved["model"])
-            optimizer.load_state_dict(saved["optimizer"])
-            first, seconds = saved["step"], saved["seconds"]
-            report(f"resumed at step {first}")
+    checkpoint = work / f"tower-{key_of(recipe, pictures, severities.numpy())}.pt"
+    sitting = Sitting(checkpoint, model, optimizer, report)
     model.train()
     losses: list[float] = []
-    started = saved_at = time.monotonic()
-    for step in range(first, recipe.steps):
+    for step in range(sitting.first, recipe.steps):
         for group in optimizer.param_groups:
             group["lr"] = recipe.learning_rate * _schedule(step, recipe)
         rng = np.random.default_rng([recipe.seed, step])
         rows = rng.choice(len(pictures), recipe.batch, replace=recipe.batch > len(pictures))
         torch.manual_seed(recipe.seed * 1_000_003 + step)  # dropout, also after a resumption
         told = model(_augmented(pictures[rows], rng))
-        loss = F.binary_cross_entropy_with_logits(told, severities[rows])
+        each = F.binary_cross_entropy_with_logits(told, severities[rows], reduction="none")
+        loss = (each * weights).mean()
         optimizer.zero_grad(set_to_none=True)
         loss.backward()  # type: ignore[no-untyped-call]
         optimizer.step()
         losses.append(loss.item())
-        now = time.monotonic()
+        sitting.keep(step + 1, last=step + 1 == recipe.steps)
         if (step + 1) % 250 == 0:
-            rate = (step + 1 - first) * recipe.batch / (now - started)
+            rate = sitting.rate(step + 1, recipe.batch)
             mean = float(np.mean(losses[-250:]))
             report(f"step {step + 1}/{recipe.steps} loss {mean:.3f} {rate:.0f} pictures/s")
-        if now - saved_at > 60 or step + 1 == recipe.steps:
-            saved_at = now
-            partial = checkpoint.with_suffix(".partial")
-            state = {
-                "key": key,
-                "model": model.state_dict(),
-                "optimizer": optimizer.state_dict(),
-                "step": step + 1,
-                "seconds": seconds + now - started,
-            }
-            torch.save(state, partial)
-            partial.replace(checkpoint)
     model.eval()
-    return seconds + time.monotonic() - started
+    return sitting.seconds
 
 
 def squeezed_all(rated: Rated) -> Pixels:
@@ -229,12 +214,6 @@ def _augmented(pictures: Pixels, rng: np.random.Generator) -> Tensor:
     contrast = torch.from_numpy(rng.normal(1, 0.15, (n, 3, 1, 1)).astype(np.float32))
     brightness = torch.from_numpy(rng.normal(0, 0.15, (n, 3, 1, 1)).astype(np.float32))
     return (x * contrast + brightness).contiguous(memory_format=torch.channels_last)
-
-
-def _key(recipe: NaturalnessRecipe, pictures: Pixels, severities: Tensor) -> str:
-    digest = hashlib.sha256(repr(recipe).encode())
-    digest.update(pictures.tobytes() + severities.numpy().tobytes())
-    return digest.hexdigest()
 
 
 def _mean(values: Floats) -> float:

@@ -63,7 +63,7 @@ RECIPES: dict[str, Recipe] = {
     ),
     "writer-mini": WriterRecipe(scenes=80_000, steps=4_000, seed=4),
     "naturalness-mini": NaturalnessRecipe(
-        scenes=1_200, validation=60, test=60, start_from="clip-mini", steps=3_000, seed=5
+        scenes=2_400, validation=60, test=60, start_from="clip-mini", steps=8_000, seed=5
     ),
 }
 
@@ -165,17 +165,13 @@ def train_naturalness(
     rated = naturalness_training.rated_pictures(recipe, work / "naturalness")
     parts = {part: naturalness_training.part_of(rated, part) for part in naturalness_training.PARTS}
     tower = OpenClip(str(out / recipe.start_from), {}).model.visual.trunk
-    seconds = naturalness_training.train_tower(
-        tower, parts["train"], recipe, work / f"{name}-tower.pt", _say
-    )
+    seconds = naturalness_training.train_tower(tower, parts["train"], recipe, work, _say)
     folder = out / name
     _fresh(folder)
     _save_half(tower, folder / TOWER)
     backbone = TowerFeatures(folder, f"miniature:{name}", {})
     features = extract(backbone, parts["train"], work / "naturalness-features", _say)
-    heads, more = fit(
-        features, parts["train"].scores, recipe.heads, work / f"{name}-heads.pt", _say
-    )
+    heads, more = fit(features, parts["train"].scores, recipe.heads, work, _say)
     save_heads(heads, backbone.info, folder)
     model = load_heads(folder, backbone, f"miniature:{name}")
     _say("measuring")

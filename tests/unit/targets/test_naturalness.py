@@ -24,6 +24,7 @@ from benchmark.errors import UserError
 from benchmark.protocols import Adviser
 from benchmark.types import ModelInfo, Pixels
 from targets import naturalness, naturalness_training
+from targets.miniature import checkpoints
 from targets.naturalness import Dinov2, Heads, Naturalness, load_heads, save_heads, tool
 from targets.naturalness_training import (
     HeadsRecipe,
@@ -247,7 +248,7 @@ def test_heads_learn_what_features_say(tmp_path: Path) -> None:
     ratings = read_ratings(rated(tmp_path))
     assert len(ratings.images) == 60
     features = extract(Means(), ratings, tmp_path / "work", lambda text: None)
-    heads, seconds = fit(features[:40], ratings.scores[:40], RECIPE)
+    heads, seconds = fit(features[:40], ratings.scores[:40], RECIPE, tmp_path)
     found = agreement(predict(heads, features[40:]), ratings.scores[40:])
     assert found["fidelity_spearman"] > 0.95
     assert found["plausibility_spearman"] > 0.95
@@ -269,34 +270,38 @@ def test_features_are_computed_once(tmp_path: Path) -> None:
     assert not torch.equal(changed[0], first[0])
 
 
-class StoppedError(Exception):
-    """In place of a kill."""
+class KilledError(Exception):
+    """Stands for SIGKILL: the process is gone right after a checkpoint was written."""
 
 
-def test_a_training_goes_on_as_if_it_had_not_been_stopped(
+def test_a_training_goes_on_as_if_it_had_not_been_killed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     torch.manual_seed(0)
     features, scores = torch.rand(50, 3), np.random.default_rng(0).uniform(1, 5, (50, 2))
-    whole, _ = fit(features, scores, RECIPE)
-    clock, real = iter(range(0, 100_000, 40)), torch.save  # every step is a checkpoint
+    said: list[str] = []
+    whole_work = tmp_path / "whole"
+    whole_work.mkdir()
+    whole, _ = fit(features, scores, RECIPE, whole_work, said.append)
+    keep = checkpoints.Sitting.keep
 
-    def save(state: dict[str, object], path: Path) -> None:
-        real(state, path)
-        if state["step"] == 150:
-            path.replace(path.with_suffix(".pt"))
-            raise StoppedError
+    def dying(self: checkpoints.Sitting, done: int, *, last: bool) -> None:
+        keep(self, done, last=last)
+        if done == 150:
+            raise KilledError
 
-    monkeypatch.setattr("time.monotonic", lambda: next(clock))
-    monkeypatch.setattr(torch, "save", save)
-    checkpoint = tmp_path / "heads.pt"
-    with pytest.raises(StoppedError):
-        fit(features, scores, RECIPE, checkpoint)
-    monkeypatch.setattr(torch, "save", real)
-    resumed, _ = fit(features, scores, RECIPE, checkpoint)
+    with monkeypatch.context() as patched:
+        patched.setattr(checkpoints, "INTERVAL", 0.0)
+        patched.setattr(checkpoints.Sitting, "keep", dying)
+        with pytest.raises(KilledError):
+            fit(features, scores, RECIPE, tmp_path, said.append)
+    assert not said
+    resumed, _ = fit(features, scores, RECIPE, tmp_path, said.append)
+    assert said == ["resumed at step 150"]
     for key, value in whole.state_dict().items():
         torch.testing.assert_close(resumed.state_dict()[key], value)
-    other, _ = fit(features + 1, scores, RECIPE, checkpoint)  # not this data's checkpoint
+    other, _ = fit(features + 1, scores, RECIPE, tmp_path, said.append)  # has its own checkpoint
+    assert len(said) == 1
     assert not torch.equal(other.centre, whole.centre)
 
 

@@ -4,7 +4,6 @@ import csv
 import subprocess
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -14,7 +13,7 @@ from safetensors.torch import save_file
 
 from benchmark.errors import UserError
 from benchmark.types import Pixels
-from targets.miniature import naturalness_training
+from targets.miniature import checkpoints, naturalness_training
 from targets.miniature.naturalness_training import (
     FAULTS,
     NaturalnessRecipe,
@@ -84,7 +83,7 @@ def test_the_tower_learns_to_see_a_fault(tmp_path: Path) -> None:
     torch.manual_seed(0)
     tower = TridentResNet(width=4)
     said: list[str] = []
-    assert train_tower(tower, rated, replace(RECIPE, steps=60), tmp_path / "t.pt", said.append) > 0
+    assert train_tower(tower, rated, replace(RECIPE, steps=60), tmp_path, said.append) > 0
     state = {key: value.contiguous() for key, value in tower.state_dict().items()}
     save_file(state, tmp_path / "tower.safetensors")
     backbone = TowerFeatures(tmp_path, "tiny", {})
@@ -97,44 +96,43 @@ def test_the_tower_learns_to_see_a_fault(tmp_path: Path) -> None:
     assert spearman((centred @ weights).numpy(), marked.numpy()) > 0.8
 
 
-class StoppedError(Exception):
-    """In place of a kill."""
+class KilledError(Exception):
+    """Stands for SIGKILL: the process is gone right after a checkpoint was written."""
 
 
-def test_a_training_goes_on_as_if_it_had_not_been_stopped(
+def test_a_training_goes_on_as_if_it_had_not_been_killed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     rated = write_rated(tmp_path / "rated")
-
-    def fresh() -> TridentResNet:
-        torch.manual_seed(0)
-        return TridentResNet(width=4)
-
-    whole = fresh()
-    train_tower(whole, rated, RECIPE, tmp_path / "whole.pt", lambda text: None)
-    clock, real = iter(range(0, 1_000_000, 100)), torch.save  # every step is a checkpoint
-
-    def save(state: dict[str, Any], path: Path) -> None:
-        real(state, path)
-        if state["step"] == 15:
-            path.replace(path.with_suffix(".pt"))
-            raise StoppedError
-
-    monkeypatch.setattr("time.monotonic", lambda: next(clock))
-    monkeypatch.setattr(torch, "save", save)
-    with pytest.raises(StoppedError):
-        train_tower(fresh(), rated, RECIPE, tmp_path / "t.pt", lambda text: None)
-    monkeypatch.setattr(torch, "save", real)
     said: list[str] = []
-    resumed = fresh()
-    train_tower(resumed, rated, RECIPE, tmp_path / "t.pt", said.append)
-    assert said[0] == "resumed at step 15"
-    for key, value in whole.state_dict().items():
-        torch.testing.assert_close(resumed.state_dict()[key], value)
-    said.clear()
-    other = replace(RECIPE, seed=9)
-    train_tower(fresh(), rated, other, tmp_path / "t.pt", said.append)
-    assert not any("resumed" in line for line in said)
+
+    def trained(work: str, recipe: NaturalnessRecipe = RECIPE) -> dict[str, torch.Tensor]:
+        torch.manual_seed(0)
+        tower = TridentResNet(width=4)
+        (tmp_path / work).mkdir(exist_ok=True)
+        train_tower(tower, rated, recipe, tmp_path / work, said.append)
+        return dict(tower.state_dict())
+
+    whole = trained("whole")
+    keep = checkpoints.Sitting.keep
+
+    def dying(self: checkpoints.Sitting, done: int, *, last: bool) -> None:
+        keep(self, done, last=last)
+        if done == 15:
+            raise KilledError
+
+    with monkeypatch.context() as patched:
+        patched.setattr(checkpoints, "INTERVAL", 0.0)
+        patched.setattr(checkpoints.Sitting, "keep", dying)
+        with pytest.raises(KilledError):
+            trained("killed")
+    assert not said
+    resumed = trained("killed")
+    assert said == ["resumed at step 15"]
+    for key, value in whole.items():
+        torch.testing.assert_close(resumed[key], value)
+    trained("killed", replace(RECIPE, seed=9))  # another recipe has its own checkpoint
+    assert len(said) == 1
 
 
 def test_pictures_of_any_size_are_squeezed(tmp_path: Path) -> None:
