@@ -34,17 +34,25 @@ TABLES: dict[str, dict[str, tuple[str, str]]] = {
         ),
     },
     "tools": {
+        "annotator": (
+            "attacks.advdreamer.naturalness_annotator:Annotator",
+            "How natural a picture is, in a vision-language model's eyes; annotator:TARGET.",
+        ),
         "grammar": (
             "targets.miniature.grammar_writer:GrammarWriter",
             "Edits captions by the toybox grammar, without any model.",
         ),
         "miniature": (
             "targets.miniature.load:tool",
-            "The embedded caption writer; miniature:writer-mini.",
+            "The embedded caption writer and naturalness model; miniature:NAME.",
         ),
         "openai": (
             "targets.openai:OpenAI",
             "Language models behind an OpenAI-compatible server; openai:MODEL or openai:MODEL@URL.",
+        ),
+        "naturalness": (
+            "targets.naturalness:tool",
+            "How natural a picture is, by heads of one's own on a DINOv2; naturalness:FOLDER.",
         ),
         "similarity": (
             "targets.similarity:Similarity",
