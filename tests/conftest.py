@@ -13,6 +13,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+pytest_plugins = ("tests.browser",)
+
 os.environ |= {
     "HF_HUB_OFFLINE": "1",
     "TRANSFORMERS_OFFLINE": "1",
