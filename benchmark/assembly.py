@@ -9,12 +9,16 @@ from benchmark.config import Execution, RunConfig
 from benchmark.errors import UserError
 from benchmark.protocols import Adviser, Attack, Criterion, Dataset, LanguageModel, Metric
 from benchmark.settings import ATTACKS
-from benchmark.types import ModelInfo
+from benchmark.types import JSON, ModelInfo
 
 
 @dataclass(frozen=True, slots=True)
 class Parts:
-    """What a run is put together from. `infos` say which models and data exactly, by role."""
+    """What a run is put together from. `infos` say which models and data exactly, by role.
+
+    `surrogate` says what was attacked where the target is only shown what came of that: its "target" as
+    a config has it, and its run.
+    """
 
     attack: Attack
     target: object
@@ -23,6 +27,7 @@ class Parts:
     metrics: Sequence[Metric]
     dataset: Dataset
     infos: Mapping[str, ModelInfo]
+    surrogate: Mapping[str, JSON] | None = None
 
 
 class Run:
@@ -58,16 +63,17 @@ def assemble(config: RunConfig, execution: Execution) -> Parts:
     tools = {
         name: context.model("tools", spec) for name, spec in _tool_specs(config, attack).items()
     }
-    names = [*_names(config, "criteria"), *_names(config, "observations")]
+    names = [*named(config, "criteria"), *named(config, "observations")]
     criteria = [registry.build("criteria", name, context) for name in names]
-    metrics = [registry.build("metrics", name, context) for name in _names(config, "metrics")]
+    metrics = [registry.build("metrics", name, context) for name in named(config, "metrics")]
     device = {"device": execution.device}
     target = registry.create("targets", config.target, {**config.target_settings, **device})
     infos = {"target": target.info, "data set": dataset.info, **context.infos}
     return Parts(attack, target, tools, criteria, metrics, dataset, infos)
 
 
-def _names(config: RunConfig, key: str) -> list[str]:
+def named(config: RunConfig, key: str) -> list[str]:
+    """The names in a setting that lists some ("criteria", "observations", "metrics")."""
     names = config.settings.get(key, [])
     if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
         raise UserError(f"setting {key} = {names!r}: give a list of names")

@@ -170,6 +170,15 @@ def resolve(
     )
 
 
+def resolve_target(name: str, preset: str) -> tuple[str, dict[str, JSON]]:
+    """What a target's name stands for within a preset: (spec, settings).
+
+    Raises:
+        UserError: If the preset or the name is not known.
+    """
+    return _target(name, load_preset(preset))
+
+
 def _target(name: str, table: Table) -> tuple[str, dict[str, JSON]]:
     """What a target's name stands for within the preset, and its settings."""
     alias = table["targets"].get(name)

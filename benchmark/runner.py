@@ -75,6 +75,7 @@ def run(
             "attack_version": parts.attack.version,
             "attack_details": describe(),
             "models": {role: asdict(info) for role, info in parts.infos.items()},
+            "surrogate": None if parts.surrogate is None else dict(parts.surrogate),
         }
         if going_on:
             folder.refuse_if_different(config, **identity)
@@ -84,7 +85,8 @@ def run(
         status = sitting.attack(folder)
         records = sorted(read_records(out), key=lambda record: record.id)
         measures = _measures(parts.metrics, records) if status == "finished" else []
-        table = tables.rows(measures, config)
+        surrogate = "" if parts.surrogate is None else str(parts.surrogate["target"])
+        table = tables.rows(measures, config, surrogate)
         if status == "finished":
             folder.write_text("table.csv", tables.to_csv(table))
             folder.write_text("table.md", tables.to_markdown(table))
