@@ -4,11 +4,9 @@ Nothing is searched. The attack is built for its options, questions and fitness 
 that it works with is loaded; the target is asked and the criteria judge as in any run.
 """
 
-import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from contextlib import closing
-from dataclasses import asdict, dataclass, replace
-from itertools import islice
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -18,16 +16,14 @@ from benchmark import registry
 from benchmark.album import PICKED
 from benchmark.assembly import Parts, Run, named
 from benchmark.cache import Cache, pixels_digest
-from benchmark.config import Execution, RunConfig, resolve_target
-from benchmark.errors import UserError
+from benchmark.config import Execution, RunConfig
 from benchmark.events import OnEvent, SampleDone, Summary, Totals, Warned
-from benchmark.jsonl import DamagedRunError
 from benchmark.protocols import Attack, Dataset, Search
-from benchmark.records import ARTIFACTS, read_header, read_records
 from benchmark.runner import CACHE_FILE
 from benchmark.runner import run as run_parts
 from benchmark.scheduler import Scheduler
 from benchmark.serving import Target
+from benchmark.stored import Stored
 from benchmark.types import (
     JSON,
     Candidate,
@@ -39,8 +35,6 @@ from benchmark.types import (
     ThreatModel,
     Trial,
 )
-
-_DIGEST = re.compile(r"[0-9a-f]{64}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +71,7 @@ def replay(
     """
     stored = Stored(run, ids)
     config = stored.config_for(target, target_settings)
-    parts = stored.parts(config, execution)
+    parts = parts_of(stored, config, execution)
     totals = Totals(total=len(stored.records))
     fresh: dict[str, Record] = {}
     cache = None
@@ -96,14 +90,11 @@ def replay(
             load_many=getattr(parts.dataset, "load_many", None),
             on_round=on_event,
         )
-        with closing(scheduler.run(parts.dataset)) as outcomes:
-            for outcome in outcomes:
-                record = replace(
-                    outcome.record, artifacts=stored.records[outcome.record.id].artifacts
-                )
-                fresh[record.id] = record
-                totals = totals.plus(record)
-                on_event(SampleDone(record, totals))
+        for outcome in scheduler.run(parts.dataset):
+            kept = stored.records[outcome.record.id].artifacts
+            fresh[outcome.record.id] = record = replace(outcome.record, artifacts=kept)
+            totals = totals.plus(record)
+            on_event(SampleDone(record, totals))
     finally:
         if cache is not None:
             cache.close()
@@ -127,163 +118,44 @@ def transfer(
     """
     stored = Stored(run)
     config = stored.config_for(target, target_settings)
-    return run_parts(config, execution, out, stored.parts, resume=resume, on_event=on_event)
+    build = partial(parts_of, stored)
+    return run_parts(config, execution, out, build, resume=resume, on_event=on_event)
 
 
-class Stored:
-    """The adversarial examples of a run folder. `records` are those that have one, by id."""
+def parts_of(stored: Stored, config: RunConfig, execution: Execution) -> Parts:
+    """What a replay on `config`'s target is put together from.
 
-    def __init__(self, run: Path, ids: Collection[str] | None = None) -> None:
-        """Read the records, of these `ids` only if given, and check their pictures.
-
-        Raises:
-            UserError: `run` is no run, an id is not among its records, a picture is missing or was
-                changed, or nothing is left to show.
-        """
-        self.path = run
-        self.header = read_header(run)
-        if "config" not in self.header:
-            raise UserError(f"{run} holds no config: it is not from a run")
-        self.config = RunConfig.from_json(self.header["config"])
-        known = {record.id: record for record in read_records(run)}
-        if ids is not None and (missing := sorted(set(ids) - known.keys())):
-            raise UserError(
-                f"{run} has no record of sample {missing[0]!r}: give ids of its records"
-            )
-        self.records = {
-            id: record
-            for id, record in known.items()
-            if record.picked is not None and (ids is None or id in ids)
-        }
-        if not self.records:
-            raise UserError(
-                f"{run} has no adversarial example to show: its {len(known)} records, or those that were"
-                " named, are skipped or errored"
-            )
-        for record in self.records.values():
-            for name in record.artifacts:
-                self.picture(record, name)
-
-    def picture(self, record: Record, name: str) -> Pixels:
-        """Load the artefact `name` of a record.
-
-        Raises:
-            DamagedRunError: There is none, it cannot be read, or it is not the picture that was kept.
-        """
-        from PIL import Image
-
-        digest = record.artifacts.get(name)
-        if not isinstance(digest, str) or not _DIGEST.fullmatch(digest):
-            raise DamagedRunError(
-                f"{self.path}, sample {record.id}: no picture {name!r} was kept"
-                if digest is None
-                else f"{self.path}, sample {record.id}: {digest!r:.80} is no digest of a picture"
-            )
-        file = self.path / ARTIFACTS / f"{digest}.png"
-        try:
-            with Image.open(file, formats=["PNG"]) as image:
-                pixels = np.asarray(image)
-            found = pixels_digest(pixels)
-        except FileNotFoundError as error:
-            raise DamagedRunError(
-                f"{file} is missing (picture {name!r} of sample {record.id}): copy the whole run folder,"
-                " or run again"
-            ) from error
-        except (OSError, ValueError, Image.DecompressionBombError) as error:
-            raise DamagedRunError(
-                f"{file} is damaged ({error}): restore it or run again"
-            ) from error
-        if found != digest:
-            raise DamagedRunError(
-                f"{file} was changed: its pixels have the digest {found[:12]}... (picture {name!r} of"
-                f" sample {record.id}): restore it or run again"
-            )
-        return pixels
-
-    def config_for(
-        self, target: str | None, target_settings: Mapping[str, JSON] | None = None
-    ) -> RunConfig:
-        """The run's config with another target, named as in the run's preset; None is its own."""
-        config = self.config
-        spec, settings = config.target, dict(config.target_settings)
-        if target is not None:
-            spec, settings = resolve_target(target, config.preset)
-        return replace(
-            config,
-            target_name=target or config.target_name,
-            target=spec,
-            target_settings={**settings, **(target_settings or {})},
-        )
-
-    def parts(self, config: RunConfig, execution: Execution) -> Parts:
-        """What a replay on `config`'s target is put together from.
-
-        Raises:
-            UserError: The data set is not the one that was attacked.
-        """
-        workers = {} if execution.workers is None else {"workers": execution.workers}
-        dataset = registry.create(
-            "datasets", config.dataset, {**config.dataset_settings, **workers}
-        )
-        self._check_data(dataset.info)
-        samples = self._samples(dataset)
-        context = Run(config, execution, dataset)
-        attack = registry.build("attacks", config.attack, _Bare(config, execution, dataset))
-        names = [*named(config, "criteria"), *named(config, "observations")]
-        criteria = [registry.build("criteria", name, context) for name in names]
-        metrics = [registry.build("metrics", name, context) for name in named(config, "metrics")]
-        device = {"device": execution.device}
-        target = registry.create("targets", config.target, {**config.target_settings, **device})
-        return Parts(
-            _Replaying(attack, self),
-            target,
-            {},
-            criteria,
-            metrics,
-            _Samples(dataset, samples),
-            {"target": target.info, "data set": dataset.info, **context.infos},
-            surrogate={
-                "target": self.config.target,
-                "target_name": self.config.target_name,
-                "target_settings": dict(self.config.target_settings),
-                "digest": self.config.digest,
-                "model": self.header.get("models", {}).get("target"),
-                "attack_version": self.header.get("attack_version"),
-                "start": self.header.get("start"),
-            },
-        )
-
-    def _check_data(self, info: ModelInfo) -> None:
-        before = self.header.get("models", {}).get("data set")
-        if before is not None and before != asdict(info):
-            differing = [
-                f"{key} was {before.get(key)!r} and is now {value!r}"
-                for key, value in asdict(info).items()
-                if before.get(key) != value
-            ]
-            raise UserError(
-                f"{self.path} attacked other data than what {self.config.dataset} is now"
-                f" ({'; '.join(differing)}): bring back the data that the run had"
-            )
-
-    def _samples(self, dataset: Dataset) -> list[Sample]:
-        found = {
-            sample.id: sample
-            for sample in islice(dataset, self.config.samples)
-            if sample.id in self.records
-        }
-        for id, record in self.records.items():
-            if id not in found:
-                raise UserError(
-                    f"{self.path} attacked sample {id!r}, which data set {self.config.dataset} no longer"
-                    " has: bring back the data that the run had"
-                )
-            if found[id].text != record.text:
-                raise UserError(
-                    f"{self.path}: the text of sample {id!r} was {record.text!r:.80} and is now"
-                    f" {found[id].text!r:.80}: bring back the data that the run had"
-                )
-        return [found[id] for id in self.records]
+    Raises:
+        UserError: The data set is not the one that was attacked, or a name is unknown.
+    """
+    workers = {} if execution.workers is None else {"workers": execution.workers}
+    dataset = registry.create("datasets", config.dataset, {**config.dataset_settings, **workers})
+    samples = stored.samples(dataset)
+    context = Run(config, execution, dataset)
+    attack = registry.build("attacks", config.attack, _Bare(config, execution, dataset))
+    names = [*named(config, "criteria"), *named(config, "observations")]
+    criteria = [registry.build("criteria", name, context) for name in names]
+    metrics = [registry.build("metrics", name, context) for name in named(config, "metrics")]
+    device = {"device": execution.device}
+    target = registry.create("targets", config.target, {**config.target_settings, **device})
+    return Parts(
+        _Replaying(attack, stored),
+        target,
+        {},
+        criteria,
+        metrics,
+        _Samples(dataset, samples),
+        {"target": target.info, "data set": dataset.info, **context.infos},
+        surrogate={
+            "target": stored.config.target,
+            "target_name": stored.config.target_name,
+            "target_settings": dict(stored.config.target_settings),
+            "digest": stored.config.digest,
+            "model": stored.header.get("models", {}).get("target"),
+            "attack_version": stored.header.get("attack_version"),
+            "start": stored.header.get("start"),
+        },
+    )
 
 
 class _Samples:
