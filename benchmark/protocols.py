@@ -48,7 +48,13 @@ class Attack(Protocol):
       picture (`Trial.output`), with the `Sampling` in `answering` if there is one;
     - `report(sample, found, rng) -> Search`: runs after the search and measures what it found
       (`Submission.found`). It sees the scene, scores with the purpose "report" only, submits no
-      candidate; its `found` and `pictures` are added to the search's.
+      candidate; its `found` and `pictures` are added to the search's;
+    - `replay(sample, record, picked, picture) -> Search`: shows a target once more what a run left,
+      in place of the search (transfer, gate, leaderboard). `record` is the run's, `picked` its
+      candidate with text, picture and perturbation, `picture(name)` loads an artefact. It yields
+      `Score((picked,))` first (with its `question` put back, where candidates have their own), may
+      then have other kept pictures scored with the purpose "report", and returns a `Submission(0)`
+      with what `found` still says and the pictures. Without it the picked candidate is scored.
     """
 
     name: str
