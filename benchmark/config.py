@@ -5,7 +5,7 @@ import hashlib
 import json
 import tomllib
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import asdict, dataclass, field, fields, replace
 from importlib.resources import files
 from pathlib import Path
 from typing import Any, get_args
@@ -170,13 +170,40 @@ def resolve(
     )
 
 
-def resolve_target(name: str, preset: str) -> tuple[str, dict[str, JSON]]:
-    """What a target's name stands for within a preset: (spec, settings).
+def redirect(config: RunConfig, target: str | None, overrides: Sequence[str] = ()) -> RunConfig:
+    """`config` with another target, named as in its preset, and overrides as `resolve` takes them.
+
+    The data stay as they are, so that what came of a run can be shown again; None is the own target.
 
     Raises:
-        UserError: If the preset or the name is not known.
+        UserError: If the preset, a name, key or value is not known, or an override is about the data.
     """
-    return _target(name, load_preset(preset))
+    if target is None and not overrides:
+        return config
+    if data := [override for override in overrides if override.strip().startswith("dataset.")]:
+        raise UserError(f"--set {data[0]}: the data are those of the run, leave it out")
+    table = load_preset(config.preset)
+    target_spec, target_settings = config.target, dict(config.target_settings)
+    if target is not None:
+        target_spec, target_settings = _target(target, table)
+    settings, (_, schema) = dict(config.settings), _attack_settings(config.attack, table)
+    schemas = {
+        "": (settings, schema),
+        "target": (target_settings, _schema("targets", target_spec, TARGET)),
+    }
+    for override in overrides:
+        _apply(override, schemas)
+    for values, known in schemas.values():
+        for key, value in values.items():
+            _check(key, value, known)
+    _resolve_entries(settings, schema, table)
+    return replace(
+        config,
+        target_name=target or config.target_name,
+        target=target_spec,
+        settings=settings,
+        target_settings=target_settings,
+    )
 
 
 def _target(name: str, table: Table) -> tuple[str, dict[str, JSON]]:
