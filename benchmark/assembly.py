@@ -7,7 +7,7 @@ from typing import Any
 from benchmark import registry
 from benchmark.config import Execution, RunConfig
 from benchmark.errors import UserError
-from benchmark.protocols import Adviser, Attack, Criterion, Dataset, LanguageModel, Metric
+from benchmark.protocols import Adviser, Attack, Criterion, Dataset, LanguageModel, Metric, Painter
 from benchmark.settings import ATTACKS
 from benchmark.types import JSON, ModelInfo
 
@@ -22,7 +22,7 @@ class Parts:
 
     attack: Attack
     target: object
-    tools: Mapping[str, LanguageModel | Adviser]
+    tools: Mapping[str, LanguageModel | Adviser | Painter]
     criteria: Sequence[Criterion]
     metrics: Sequence[Metric]
     dataset: Dataset

@@ -113,6 +113,12 @@ class Cache:
             self._database.close()
             self._database = None
 
+    def delete(self) -> None:
+        """Let go of the file and remove it."""
+        self.close()
+        for suffix in ("", "-wal", "-shm"):
+            self.path.with_name(self.path.name + suffix).unlink(missing_ok=True)
+
     def _connect(self) -> sqlite3.Connection:
         self.path.parent.mkdir(parents=True, exist_ok=True)
         database = sqlite3.connect(self.path, timeout=BUSY_SECONDS)

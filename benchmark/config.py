@@ -136,9 +136,12 @@ def resolve(
     table = load_preset(preset)
     registry.entry("attacks", attack)
     target_spec, target_settings = _target(target, table)
-    dataset_name, dataset_spec, dataset_settings = _dataset(dataset, table, attack, data_root)
+    # In a preset, [run.ATTACK] says what differs from [run] for one attack.
+    run = {**table["run"], **table["run"].get(attack, {})}
+    dataset_name, dataset_spec, dataset_settings = _dataset(
+        dataset or str(run["dataset"]), table, attack, data_root
+    )
     default_samples = dataset_settings.pop("samples", None)
-    run = table["run"]
 
     settings, schema = _attack_settings(attack, table)
     schemas = {
@@ -224,13 +227,12 @@ def _target(name: str, table: Table) -> tuple[str, dict[str, JSON]]:
 
 
 def _dataset(
-    name: str | None, table: Table, attack: str, data_root: str | None
+    spec: str, table: Table, attack: str, data_root: str | None
 ) -> tuple[str, str, dict[str, Any]]:
     """(short name, spec, settings) of a data set, how many samples to take among its settings.
 
     In a preset, [datasets.NAME.ATTACK] says what differs from [datasets.NAME] for one attack.
     """
-    spec = str(table["run"]["dataset"]) if name is None else name
     for ending, reader in ((".csv", "pairs"), (".jsonl", "mm3dtbench")):
         if spec.endswith(ending) and not spec.startswith(f"{reader}:"):
             spec = f"{reader}:{spec}"

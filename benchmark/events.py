@@ -73,6 +73,14 @@ class Underway:
 
 
 @dataclass(frozen=True, slots=True)
+class Noted:
+    """What the attack on the sample `id` has to say of how it stands."""
+
+    id: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
 class SampleDone:
     """A sample has its record, which is on disk."""
 
@@ -99,5 +107,5 @@ class Finished:
     summary: Summary
 
 
-Event: TypeAlias = Started | Underway | SampleDone | Warned | Stopping | Finished
+Event: TypeAlias = Started | Underway | Noted | SampleDone | Warned | Stopping | Finished
 OnEvent: TypeAlias = Callable[[Event], None]

@@ -20,6 +20,8 @@ from benchmark.types import (
     Candidate,
     Complete,
     Feedback,
+    Note,
+    Paint,
     Pixels,
     Record,
     Reply,
@@ -80,6 +82,12 @@ class Flight:
         self._album = Album()
         self._fruitless = 0
         self.rounds = 0
+        self._notes: list[str] = []
+
+    def take_notes(self) -> list[str]:
+        """What the attack has told whoever watches since it was asked last."""
+        notes, self._notes = self._notes, []
+        return notes
 
     @property
     def queries(self) -> int:
@@ -123,6 +131,9 @@ class Flight:
         try:
             # The first send of a generator must be None, which its type has no word for.
             request = self._running.send(reply)  # type: ignore[arg-type]
+            while isinstance(request, Note):
+                self._notes.append(request.text)
+                request = self._running.send([])
         except StopIteration as end:
             self._settle(end.value)
             return
@@ -132,10 +143,10 @@ class Flight:
                     "the attack writes into the sample's picture, which is read-only: copy it first"
                 ) from error
             raise
-        if not isinstance(request, Complete | Score | Ask):
+        if not isinstance(request, Complete | Score | Ask | Paint):
             raise TypeError(
                 f"the attack yielded {request!r:.80}, expected a Complete or a Score request, "
-                "or an Ask"
+                "an Ask, a Paint or a Note"
             )
         if isinstance(request, Score):
             self._check_purpose(request)
@@ -194,9 +205,9 @@ class Flight:
                 f"neither the candidate nor sample {self.sample.id} has a picture: "
                 "there is nothing for the target to look at"
             )
-        return View(
-            pixels, self.options or (self.sample.text if text is None else text,), self.question
-        )
+        own = candidate.question if candidate is not None else None
+        question = self.question if own is None else own
+        return View(pixels, self.options or (self.sample.text if text is None else text,), question)
 
     def trials(self, candidates: Sequence[Candidate], sights: Sequence[Sight]) -> list[Trial]:
         """What is to be judged, now that the target has seen it.
@@ -222,6 +233,7 @@ class Flight:
                 option_scores=sight.scores if self.options else (),
                 clean_output=clean.output,
                 output=sight.output,
+                refusal=sight.refusal,
             )
             for candidate, sight in zip(candidates, sights, strict=True)
         ]
@@ -247,6 +259,7 @@ class Flight:
             dict(judgement.verdicts),
             output=trial.output if access == "output" else None,
             option_scores=trial.option_scores,
+            refusal=trial.refusal,
         )
 
     def land(self, record_trace: bool) -> Outcome:

@@ -35,6 +35,7 @@ class Tried:
     score: float | None
     option_scores: tuple[float, ...]
     output: str | None
+    refusal: str
     judgement: Judgement
     purpose: Purpose
 
@@ -142,6 +143,7 @@ class Ledger:
                 purpose=tried.purpose,
                 option_scores=list(tried.option_scores),
                 output=tried.output,
+                refusal=tried.refusal,
             )
             for index, tried in enumerate(self._tried)
         )
@@ -182,6 +184,7 @@ def _tried(trial: Trial, judgement: Judgement, purpose: Purpose) -> Tried:
         score=trial.score,
         option_scores=trial.option_scores,
         output=trial.output,
+        refusal=trial.refusal,
         judgement=judgement,
         purpose=purpose,
     )

@@ -4,14 +4,16 @@ import struct
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
+from io import BytesIO
 from typing import Generic, TypeVar
 
 import numpy as np
 import numpy.typing as npt
+from PIL import Image
 
 from benchmark.cache import Cache, call_key, is_identified
 from benchmark.errors import UserError
-from benchmark.types import JSON, ModelInfo
+from benchmark.types import JSON, ModelInfo, Pixels
 
 REMEMBERED = 16384
 """Values kept in memory for each kind of call; older ones are left to the cache on disk."""
@@ -34,6 +36,7 @@ class Counts:
     texts_encoded: int = 0
     pairs_scored: int = 0
     replies_generated: int = 0
+    pictures_painted: int = 0
     cache_hits: int = 0
 
     def to_json(self) -> dict[str, int]:
@@ -63,6 +66,13 @@ TEXT: Codec[str] = Codec(
 )
 
 
+PICTURE: Codec[Pixels | None] = Codec(
+    lambda pixels: b"" if pixels is None else _to_png(pixels),
+    lambda blob: _from_png(blob) if blob else None,
+)
+"""None is a picture that the painter would not paint."""
+
+
 class Memo(Generic[V]):
     """One kind of call of one model: least recently used values in memory, the cache behind."""
 
@@ -74,11 +84,14 @@ class Memo(Generic[V]):
         remembered: int,
         counts: Counts,
         codec: Codec[V],
+        *,
+        journal: Cache | None = None,
     ) -> None:
+        """`journal` takes the place of `cache` for a model that does not say which weights it has."""
         if batch_size < 1:
             raise UserError(f"batch size {batch_size} is too small: give 1 or more")
         self._info = info
-        self._cache = cache if is_identified(info) else None
+        self._cache = cache if is_identified(info) else journal
         self._batch_size = batch_size
         self._remembered = remembered
         self._counts = counts
@@ -122,3 +135,24 @@ class Memo(Generic[V]):
         while len(self._recent) > self._remembered:
             self._recent.popitem(last=False)
         return [found[key] for key in keys]
+
+
+def checked_texts(replies: Sequence[str], n: int, who: str, asked: str) -> list[str]:
+    """A model's replies, checked to be one text for each of `n` things `asked`."""
+    replies = list(replies)
+    if len(replies) != n or not all(isinstance(reply, str) for reply in replies):
+        raise ValueError(
+            f"{who} returned {len(replies)} replies for {n} {asked}, expected one text for each"
+        )
+    return replies
+
+
+def _to_png(pixels: Pixels) -> bytes:
+    buffer = BytesIO()
+    Image.fromarray(pixels).save(buffer, format="PNG", compress_level=1)
+    return buffer.getvalue()
+
+
+def _from_png(blob: bytes) -> Pixels:
+    with Image.open(BytesIO(blob)) as picture:
+        return np.asarray(picture.convert("RGB"), dtype=np.uint8)

@@ -46,6 +46,9 @@ class Attack(Protocol):
       with, the true one first. Its score is the first one's (`Trial.option_scores` has all);
     - `question(sample) -> str | None`: what a target that is an `Answerer` is asked about each
       picture (`Trial.output`), with the `Sampling` in `answering` if there is one;
+    - `needs_answers = True`: only a target that is an `Answerer` will do;
+    - `tolerant = True`: a question or prompt that gets no answer (`NoAnswerError`) costs that
+      answer only (`Feedback.refusal`, an empty reply), instead of the sample;
     - `report(sample, found, rng) -> Search`: runs after the search and measures what it found
       (`Submission.found`). It sees the scene, scores with the purpose "report" only, submits no
       candidate; its `found` and `pictures` are added to the search's;
@@ -132,6 +135,17 @@ class Adviser(Protocol):
 
         Any number of items may come at once; the harness neither fills batches up nor caches.
         """
+        ...
+
+
+@runtime_checkable
+class Painter(Protocol):
+    """A tool that paints pictures from texts. The same (text, seed) gives the same picture."""
+
+    info: ModelInfo
+
+    def paint(self, texts: Sequence[str], seeds: Sequence[int]) -> list[Pixels | None]:
+        """One picture of each text, None where it declines (a safety filter) or cannot."""
         ...
 
 

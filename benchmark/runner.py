@@ -18,7 +18,7 @@ from typing import get_args
 from benchmark import provenance, tables
 from benchmark.album import PICKED
 from benchmark.assembly import Parts, assemble
-from benchmark.cache import Cache
+from benchmark.cache import Cache, is_identified
 from benchmark.config import Execution, RunConfig
 from benchmark.errors import UserError
 from benchmark.events import (
@@ -35,10 +35,14 @@ from benchmark.flight import Outcome
 from benchmark.protocols import Dataset, Metric
 from benchmark.records import HEADER, RunFolder, read_records
 from benchmark.scheduler import Scheduler
-from benchmark.serving import Target, Tool
+from benchmark.serving import Target
+from benchmark.tool import Tool
 from benchmark.types import JSON, Measure, Record, Sample, Status, ThreatModel
 
 CACHE_FILE = "calls.sqlite"
+JOURNAL = "journal.sqlite"
+"""In the run's folder: what models said that do not say which weights they have. A resumed run goes
+on from it, no other run may read it, and it is deleted when the run is finished."""
 
 
 def run(
@@ -69,7 +73,7 @@ def run(
         else:
             RunFolder.refuse_if_taken(out)
         parts = build(config, execution)
-        sitting = stack.enter_context(closing(_Sitting(config, execution, parts, on_event)))
+        sitting = stack.enter_context(closing(_Sitting(config, execution, parts, out, on_event)))
         describe = getattr(parts.attack, "describe", dict)
         identity: dict[str, JSON] = {
             "attack_version": parts.attack.version,
@@ -90,6 +94,7 @@ def run(
         if status == "finished":
             folder.write_text("table.csv", tables.to_csv(table))
             folder.write_text("table.md", tables.to_markdown(table))
+            sitting.forget()
         folder.update(status=status, end=provenance.now())
     counts = Counter(record.status for record in records)
     summary = Summary(
@@ -110,7 +115,12 @@ class _Sitting:
     """One process's part of a run: from its start, or a resume, to its end or interruption."""
 
     def __init__(
-        self, config: RunConfig, execution: Execution, parts: Parts, on_event: OnEvent
+        self,
+        config: RunConfig,
+        execution: Execution,
+        parts: Parts,
+        out: Path,
+        on_event: OnEvent,
     ) -> None:
         self._config = config
         self._execution = execution
@@ -122,9 +132,16 @@ class _Sitting:
         if execution.cache is not None:
             path = Path(execution.cache) / CACHE_FILE
             self._cache = Cache(path, lambda message: on_event(Warned(message)))
-        size = execution.batch_size
-        self._target = Target(parts.target, self._cache, size)
-        self._tools = {name: Tool(model, self._cache, size) for name, model in parts.tools.items()}
+        infos = [getattr(model, "info", None) for model in (parts.target, *parts.tools.values())]
+        self._journal = None
+        if not all(info is None or is_identified(info) for info in infos):
+            self._journal = Cache(out / JOURNAL, lambda message: on_event(Warned(message)))
+        size, journal = execution.batch_size, self._journal
+        self._target = Target(parts.target, self._cache, size, journal=journal)
+        self._tools = {
+            name: Tool(model, self._cache, size, journal=journal)
+            for name, model in parts.tools.items()
+        }
         self._scheduler = Scheduler(
             parts.attack,
             self._target,
@@ -136,6 +153,7 @@ class _Sitting:
             execution.trace,
             load_many=getattr(parts.dataset, "load_many", None),
             on_round=on_event,
+            on_note=on_event,
         )
         self.totals = Totals(total=_total(parts.dataset, config.samples))
 
@@ -166,10 +184,16 @@ class _Sitting:
                 )
         return "finished" if self._exhausted else "interrupted"
 
+    def forget(self) -> None:
+        """Delete the journal: there is nothing left to go on with."""
+        if self._journal is not None:
+            self._journal.delete()
+
     def close(self) -> None:
-        """Let go of the cache."""
-        if self._cache is not None:
-            self._cache.close()
+        """Let go of the caches."""
+        for cache in (self._cache, self._journal):
+            if cache is not None:
+                cache.close()
 
     def _keep(self, outcome: Outcome, folder: RunFolder) -> None:
         record = outcome.record

@@ -12,16 +12,18 @@ from time import perf_counter
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from benchmark.errors import UserError
-from benchmark.events import Underway
+from benchmark.events import Noted, Underway
 from benchmark.flight import Flight, Outcome
 from benchmark.ledger import Judgement
 from benchmark.protocols import Attack, Criterion
-from benchmark.serving import ANSWERING, Target, Tool
+from benchmark.serving import ANSWERING, Target
 from benchmark.sights import Sight
+from benchmark.tool import Tool
 from benchmark.types import (
     Ask,
     Candidate,
     Complete,
+    Paint,
     Pixels,
     Sample,
     Sampling,
@@ -53,12 +55,16 @@ class Scheduler:
         *,
         load_many: LoadMany | None = None,
         on_round: Callable[[Underway], None] = lambda underway: None,
+        on_note: Callable[[Noted], None] = lambda noted: None,
     ) -> None:
-        """`batch_size` is also the number of samples in flight; `on_round` is told how they stand.
+        """`batch_size` is also the number of samples in flight.
+
+        `on_round` is told how they stand, `on_note` what their attacks have to say.
 
         Raises:
-            UserError: No criterion says when the target is fooled, two have one name, or the target
-                only answers questions and the attack asks none.
+            UserError: No criterion says when the target is fooled, two have one name, the target
+                only answers questions and the attack asks none, or the attack needs answers and the
+                target gives none.
         """
         if not any(criterion.role == "criterion" for criterion in criteria):
             raise UserError(
@@ -75,6 +81,11 @@ class Scheduler:
                 f"target {target.info.id} only answers questions and attack {attack.name} asks "
                 "none: choose a target that scores pictures and texts"
             )
+        if getattr(attack, "needs_answers", False) and not target.answers:
+            raise UserError(
+                f"attack {attack.name} asks what is to be seen and target {target.info.id} answers "
+                "no questions: choose one that does, such as --target lvlm"
+            )
         self._attack = attack
         self._target = target
         self._tools = tools
@@ -82,12 +93,14 @@ class Scheduler:
         self._fooling = [one.name for one in criteria if one.role == "criterion"]
         self._validating = [one.name for one in criteria if one.role == "constraint"]
         self._answering: Sampling = getattr(attack, "answering", ANSWERING)
+        self._tolerant: bool = getattr(attack, "tolerant", False)
         self._threat_model = threat_model
         self._seed = seed
         self._window = batch_size
         self._record_trace = record_trace
         self._load_many = load_many
         self._on_round = on_round
+        self._on_note = on_note
         self._stopping = False
 
     def stop(self) -> None:
@@ -106,6 +119,9 @@ class Scheduler:
                     return
                 self._serve_tools(flights)
                 self._serve_scores(flights)
+                for flight in flights:
+                    for note in flight.take_notes():
+                        self._on_note(Noted(flight.sample.id, note))
                 for flight in flights:
                     if flight.is_over:
                         yield flight.land(self._record_trace)
@@ -131,39 +147,43 @@ class Scheduler:
     def _serve_tools(self, flights: Sequence[Flight]) -> None:
         """Answer requests to tools until every attack asks for scores or has ended."""
         while True:
-            groups: dict[tuple[str, Sampling | None], list[Flight]] = {}
+            groups: dict[tuple[str, Sampling | type[Ask] | type[Paint]], list[Flight]] = {}
             for flight in flights:
                 match flight.request:
                     case Complete() as request:
                         groups.setdefault((request.tool, request.sampling), []).append(flight)
-                    case Ask() as request:
-                        groups.setdefault((request.tool, None), []).append(flight)
+                    case Ask() | Paint() as request:
+                        groups.setdefault((request.tool, type(request)), []).append(flight)
             if not groups:
                 return
-            for (tool, sampling), group in groups.items():
-                for flight, replies in self._isolated(
-                    group, partial(self._ask_tool, tool, sampling)
-                ):
+            for (tool, kind), group in groups.items():
+                for flight, replies in self._isolated(group, partial(self._ask_tool, tool, kind)):
                     self._alone(flight, Flight.advance, replies)
 
     def _ask_tool(
-        self, name: str, sampling: Sampling | None, flights: Sequence[Flight]
+        self, name: str, kind: Sampling | type[Ask] | type[Paint], flights: Sequence[Flight]
     ) -> list[list[Any]]:
-        """Replies to the pending requests of `flights`: with a `sampling` to Complete, else to Ask."""
+        """Replies to the pending requests of `flights`: to Complete if `kind` is a `Sampling`."""
         if name not in self._tools:
             raise ValueError(
                 f"attack {self._attack.name} asks the tool {name!r}, this run has "
                 f"{sorted(self._tools) or 'none'}: name it in the settings"
             )
         tool = self._tools[name]
-        if sampling is None:
+        if kind is Ask:
             asks = [flight.request for flight in flights if isinstance(flight.request, Ask)]
             answers = tool.ask([item for request in asks for item in request.items])
             return _split(answers, [len(request.items) for request in asks])
+        if kind is Paint:
+            orders = [flight.request for flight in flights if isinstance(flight.request, Paint)]
+            texts = [text for order in orders for text in order.texts]
+            pictures = tool.paint(texts, [seed for order in orders for seed in order.seeds])
+            return _split(pictures, [len(order.texts) for order in orders])
+        assert isinstance(kind, Sampling)
         requests = [flight.request for flight in flights if isinstance(flight.request, Complete)]
         prompts = [prompt for request in requests for prompt in request.prompts]
         seeds = [seed for request in requests for seed in request.seeds]
-        replies = tool.complete(prompts, seeds, sampling)
+        replies = tool.complete(prompts, seeds, kind, tolerant=self._tolerant)
         return _split(replies, [len(request.prompts) for request in requests])
 
     def _serve_scores(self, flights: Sequence[Flight]) -> None:
@@ -199,12 +219,15 @@ class Scheduler:
             for flight, tried in zip(flights, candidates, strict=True)
         ]
         for flight, views in zip(flights, shown, strict=True):
-            if views and flight.question is None and not self._target.gives_scores:
+            unasked = any(view.question is None for view in views)
+            if unasked and not self._target.gives_scores:
                 raise ValueError(
                     f"target {self._target.info.id} only answers questions and attack "
                     f"{self._attack.name} asks none about sample {flight.sample.id}"
                 )
-        sights = self._target.look([view for views in shown for view in views], self._answering)
+        sights = self._target.look(
+            [view for views in shown for view in views], self._answering, tolerant=self._tolerant
+        )
         return _split(sights, [len(views) for views in shown])
 
     def _judge(

@@ -7,15 +7,25 @@ exactly `batch_size` rows by repeating its last one, and scores are rounded to `
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from itertools import islice
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
 from benchmark.cache import Cache, pixels_digest
-from benchmark.errors import UserError
-from benchmark.memo import NUMBER, REMEMBERED, TEXT, VECTOR, Codec, Counts, Memo, Vector
-from benchmark.protocols import Adviser, Answerer, DualEncoder, LanguageModel, PairScorer
+from benchmark.errors import NoAnswerError, UserError
+from benchmark.memo import (
+    NUMBER,
+    REMEMBERED,
+    TEXT,
+    VECTOR,
+    Codec,
+    Counts,
+    Memo,
+    Vector,
+    checked_texts,
+)
+from benchmark.protocols import Answerer, DualEncoder, PairScorer
 from benchmark.sights import Sight, View
 from benchmark.types import SCORE_DIGITS, ModelInfo, Pixels, Sampling
 
@@ -26,6 +36,9 @@ ANSWERING = Sampling(temperature=0.0, top_p=1.0, max_new_tokens=64)
 """How a target answers where the attack does not say: greedily, as no seed is given."""
 
 T = TypeVar("T")
+
+LOST = 3
+"""Answers in a row that a server may fail to give a tolerant attack before it counts as gone."""
 
 _PAIRS_A_PRODUCT = 4096
 """Bounds the memory that cosines of many pictures with many options take."""
@@ -41,8 +54,11 @@ class Target:
         batch_size: int = 64,
         *,
         remembered: int = REMEMBERED,
+        journal: Cache | None = None,
     ) -> None:
         """Wrap `model`, a `DualEncoder`, a `PairScorer` or an `Answerer`, which may also be a scorer.
+
+        `journal` keeps for this run alone what a model says that must not be cached for others.
 
         Raises:
             UserError: `model` is none of them.
@@ -53,7 +69,7 @@ class Target:
         self._answerer = model if isinstance(model, Answerer) else None
 
         def memo(info: ModelInfo, codec: Codec[T]) -> Memo[T]:
-            return Memo(info, cache, batch_size, remembered, self.counts, codec)
+            return Memo(info, cache, batch_size, remembered, self.counts, codec, journal=journal)
 
         if isinstance(model, DualEncoder):
             self.info = model.info
@@ -86,24 +102,29 @@ class Target:
         """Whether it can be asked questions."""
         return self._answerer is not None
 
-    def look(self, views: Sequence[View], answering: Sampling = ANSWERING) -> list[Sight]:
+    def look(
+        self, views: Sequence[View], answering: Sampling = ANSWERING, *, tolerant: bool = False
+    ) -> list[Sight]:
         """Score and answer all `views`; what the model cannot give is left out.
+
+        If `tolerant`, a question that gets no answer costs only that answer: its sight says why.
 
         Raises:
             ValueError: A picture is not 8-bit RGB, or the model returned what is no score or answer.
+            NoAnswerError: The model refused a question, unless `tolerant`.
         """
-        outputs: dict[int, str] = {}
+        outputs: dict[int, tuple[str | None, str]] = {}
         if self.answers:
             asked = [(n, view) for n, view in enumerate(views) if view.question is not None]
             questions = [(view.pixels, view.question or "") for _, view in asked]
-            answers = self.answer(questions, answering)
+            answers = self._answers_or_refusals(questions, answering, tolerant)
             outputs = {n: answer for (n, _), answer in zip(asked, answers, strict=True)}
         scores: list[float] = []
         if self.gives_scores:
             scores = self.score([(view.pixels, text) for view in views for text in view.texts])
         rest = iter(scores)
         return [
-            Sight(tuple(islice(rest, len(view.texts))), outputs.get(n))
+            Sight(tuple(islice(rest, len(view.texts))), *outputs.get(n, (None, "")))
             for n, view in enumerate(views)
         ]
 
@@ -145,6 +166,31 @@ class Target:
         )
         self.counts.asked += len(questions)
         return answers
+
+    def _answers_or_refusals(
+        self, questions: Sequence[tuple[Pixels, str]], sampling: Sampling, tolerant: bool
+    ) -> list[tuple[str | None, str]]:
+        """(answer, "") or (None, why there is none) for each question."""
+        try:
+            return [(answer, "") for answer in self.answer(questions, sampling)]
+        except (NoAnswerError, ConnectionError):
+            if not tolerant:
+                raise
+        said: list[tuple[str | None, str]] = []
+        lost = 0
+        for question in questions:
+            try:
+                said.append((self.answer([question], sampling)[0], ""))
+                lost = 0
+            except NoAnswerError as error:
+                said.append((None, f"{error.reason}: {error}"))
+                lost = 0
+            except ConnectionError as error:
+                lost += 1
+                if lost == LOST:
+                    raise
+                said.append((None, f"error: {error}"))
+        return said
 
     def _cosines(self, pairs: Sequence[tuple[Pixels, str]]) -> npt.NDArray[np.float64]:
         # Options compare every picture with the same few texts: each of both is looked up once.
@@ -226,99 +272,7 @@ class Target:
         assert self._answerer is not None
         images, prompts = [image for image, _ in questions], [prompt for _, prompt in questions]
         answers = self._answerer.answer(images, prompts, sampling)
-        return _texts(answers, len(prompts), f"target {self.info.id}: answer", "questions")
-
-
-class Tool:
-    """A model that attacks may ask, by name: through `Complete`, through `Ask`, or both."""
-
-    def __init__(
-        self,
-        model: LanguageModel | Adviser,
-        cache: Cache | None = None,
-        batch_size: int = 64,
-        *,
-        remembered: int = REMEMBERED,
-    ) -> None:
-        """Wrap `model`.
-
-        Raises:
-            UserError: `model` can neither complete prompts nor be asked.
-        """
-        if not isinstance(model, LanguageModel | Adviser):
-            raise UserError(
-                f"{type(model).__name__} cannot be a tool: it needs `info` and complete"
-                "(prompts, seeds, sampling) or ask(items)"
-            )
-        self.counts = Counts()
-        self.info = model.info
-        self._model = model
-        self._batch_size = batch_size
-        self._replies = Memo(model.info, cache, batch_size, remembered, self.counts, TEXT)
-
-    def complete(
-        self, prompts: Sequence[str], seeds: Sequence[int], sampling: Sampling
-    ) -> list[str]:
-        """One reply for each prompt; the same (prompt, seed, sampling) gives the same reply.
-
-        Raises:
-            ValueError: The model completes no prompts, or returned something else than one text a
-                prompt.
-        """
-        if not isinstance(self._model, LanguageModel):
-            raise ValueError(f"tool {self.info.id} completes no prompts: yield Ask for it")
-        model = self._model
-        # Greedy decoding draws nothing: replies that differ in the seed only are the same reply.
-        drawn = [0] * len(prompts) if sampling.temperature == 0 else list(seeds)
-
-        def generate(rows: Sequence[int]) -> list[str]:
-            replies = model.complete(
-                [prompts[row] for row in rows], [drawn[row] for row in rows], sampling
-            )
-            return _texts(replies, len(rows), f"tool {self.info.id}: complete", "prompts")
-
-        replies = self._replies.fetch(
-            [
-                self._replies.key("reply", prompt, seed, asdict(sampling))
-                for prompt, seed in zip(prompts, drawn, strict=True)
-            ],
-            generate,
-            "replies_generated",
-        )
-        self.counts.asked += len(prompts)
-        return replies
-
-    def ask(self, items: Sequence[Any]) -> list[Any]:
-        """One answer for each item, neither remembered nor padded: that is left to the model.
-
-        Raises:
-            ValueError: The model takes no items, or returned another number of answers.
-        """
-        if not isinstance(self._model, Adviser):
-            raise ValueError(f"tool {self.info.id} has no ask(items): yield Complete for it")
-        answers: list[Any] = []
-        for start in range(0, len(items), self._batch_size):
-            batch = list(items[start : start + self._batch_size])
-            given = list(self._model.ask(batch))
-            if len(given) != len(batch):
-                raise ValueError(
-                    f"tool {self.info.id}: ask returned {len(given)} answers for "
-                    f"{len(batch)} items, expected one for each"
-                )
-            self.counts.replies_generated += len(batch)
-            answers += given
-        self.counts.asked += len(items)
-        return answers
-
-
-def _texts(replies: Sequence[str], n: int, who: str, asked: str) -> list[str]:
-    """A model's replies, checked to be one text for each of `n` things `asked`."""
-    replies = list(replies)
-    if len(replies) != n or not all(isinstance(reply, str) for reply in replies):
-        raise ValueError(
-            f"{who} returned {len(replies)} replies for {n} {asked}, expected one text for each"
-        )
-    return replies
+        return checked_texts(answers, len(prompts), f"target {self.info.id}: answer", "questions")
 
 
 def _digests(pairs: Sequence[tuple[Pixels, str]]) -> list[str]:

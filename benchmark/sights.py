@@ -16,10 +16,14 @@ class View:
 
 @dataclass(frozen=True, slots=True)
 class Sight:
-    """What a target made of a `View`: one score a text (none if it gives no scores), its answer."""
+    """What a target made of a `View`: one score a text (none if it gives no scores), its answer.
+
+    `refusal` says why there is no answer where one was asked for.
+    """
 
     scores: tuple[float, ...]
     output: str | None = None
+    refusal: str = ""
 
     @property
     def score(self) -> float | None:

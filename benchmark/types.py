@@ -61,11 +61,15 @@ class Sample:
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A perturbed input: None where a side is left as it is. `perturbation` says what changed."""
+    """A perturbed input: None where a side is left as it is. `perturbation` says what changed.
+
+    `question` is what a target that answers is asked about it, None for the attack's own question.
+    """
 
     text: str | None = None
     image: Pixels | None = None
     perturbation: Mapping[str, JSON] = field(default_factory=dict)
+    question: str | None = None
 
     def __post_init__(self) -> None:
         if self.text is None and self.image is None:
@@ -106,6 +110,26 @@ class Ask:
 
 
 @dataclass(frozen=True, slots=True)
+class Paint:
+    """Have the tool `tool` paint one picture of each text. Seeds fix the draws. Costs no query."""
+
+    tool: str
+    texts: tuple[str, ...]
+    seeds: tuple[int, ...]
+
+    def __post_init__(self) -> None:
+        if len(self.texts) != len(self.seeds):
+            raise ValueError(f"{len(self.texts)} texts need as many seeds, not {len(self.seeds)}")
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """Tell whoever watches how the search stands, in a line. The reply is empty."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
 class Score:
     """Ask the target about candidates.
 
@@ -123,7 +147,7 @@ class Score:
             raise ValueError(f"purpose {self.purpose!r} is unknown: give 'search' or 'report'")
 
 
-Request: TypeAlias = Complete | Ask | Score
+Request: TypeAlias = Complete | Ask | Paint | Note | Score
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,7 +155,8 @@ class Feedback:
     """What an attack is told of one candidate; None is what the threat model hides.
 
     `index` counts the sample's candidates from 0, over all its Score requests. `option_scores` are
-    the scores of the attack's options, empty if it offers none or they are hidden.
+    the scores of the attack's options, empty if it offers none or they are hidden. `refusal` says
+    why the target gave no answer, to attacks that are `tolerant`; it is "" if it gave one.
     """
 
     index: int
@@ -141,11 +166,13 @@ class Feedback:
     verdicts: Mapping[str, bool | None] | None = None
     output: str | None = None
     option_scores: tuple[float, ...] = ()
+    refusal: str = ""
 
 
 Reply: TypeAlias = list[str] | list[Feedback] | list[Any]
 """list[str] answers a Complete (one text a prompt), list[Feedback] a Score (one a candidate), a list
-of whatever the tool gives an Ask (one answer an item).
+of whatever the tool gives an Ask (one answer an item), list[Pixels | None] a Paint (None where the
+painter would not, or could not, paint the text).
 
 A Score that exceeds the query budget is cut: fewer feedbacks than candidates come back.
 """
@@ -183,7 +210,8 @@ class Trial:
 
     Where the attack offers options, `option_scores` hold the score of each, the true one first, and
     `score` is the first of them; else they are empty. `output` is what the target said, None if it
-    was not asked. All that begins with `clean_` is the same of the unperturbed sample.
+    was not asked or gave no answer; then `refusal` says why. All that begins with `clean_` is the
+    same of the unperturbed sample.
     """
 
     sample: Sample
@@ -194,6 +222,7 @@ class Trial:
     option_scores: tuple[float, ...] = ()
     clean_output: str | None = None
     output: str | None = None
+    refusal: str = ""
 
     @property
     def text(self) -> str:
@@ -290,3 +319,4 @@ class TraceEntry:
     purpose: Purpose = "search"
     option_scores: Sequence[float] = field(default_factory=list)
     output: str | None = None
+    refusal: str = ""

@@ -77,6 +77,23 @@ class FakeAdviser:
 
 
 @dataclass
+class FakePainter:
+    """Paints noise by a hash of text and seed; declines the texts in `declined`."""
+
+    info: ModelInfo = field(default_factory=lambda: ModelInfo("fake-painter", weights="p0"))
+    declined: set[str] = field(default_factory=set)
+    history: list[list[tuple[str, int]]] = field(default_factory=list)
+
+    def paint(self, texts: Sequence[str], seeds: Sequence[int]) -> list[Pixels | None]:
+        asked = list(zip(texts, seeds, strict=True))
+        self.history.append(asked)
+        return [
+            None if text in self.declined else fakes.picture(int(2**32 * unit(text, seed)))
+            for text, seed in asked
+        ]
+
+
+@dataclass
 class PoseAttack:
     """Offers options and a question, asks an adviser, and reports on what it found."""
 

@@ -70,6 +70,8 @@ class Watcher:
             case events.Underway():
                 if self._totals is not None:
                     self._show(self._totals, event)
+            case events.Noted():
+                self._progress.say(f"  {event.id}: {event.text}")
             case events.SampleDone():
                 if event.record.error is not None:
                     self._complain(event.record.id, event.record.error)

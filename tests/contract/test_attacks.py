@@ -15,7 +15,8 @@ from benchmark.datasets.toybox import ToyboxDataset
 from benchmark.flight import Outcome
 from benchmark.protocols import Criterion, Dataset
 from benchmark.scheduler import Scheduler
-from benchmark.serving import Target, Tool
+from benchmark.serving import Target
+from benchmark.tool import Tool
 from benchmark.types import Access, ModelInfo, Pixels, Record, Sample, ThreatModel
 from metrics.pose_criteria import Misclassified
 from targets.miniature.grammar_writer import GrammarWriter

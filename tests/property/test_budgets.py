@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from benchmark.flight import Outcome
 from benchmark.protocols import Attack
 from benchmark.scheduler import Scheduler
-from benchmark.serving import Target, Tool
+from benchmark.serving import Target
+from benchmark.tool import Tool
 from benchmark.types import Access, Candidate, Feedback, Sample, Score, ThreatModel
 from tests.fakes import (
     EditAttack,

@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 from benchmark.cache import Cache
 from benchmark.flight import Outcome
 from benchmark.scheduler import Scheduler
-from benchmark.serving import Target, Tool
+from benchmark.serving import Target
+from benchmark.tool import Tool
 from benchmark.types import Candidate, Feedback, Sample, Score, Submission, ThreatModel
 from tests.fakes import FakeCriterion, ScriptedAttack, picture, samples
 from tests.report_fakes import FakeAdviser, FakeAnswerer, FakeSeer, PoseAttack

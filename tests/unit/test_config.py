@@ -248,7 +248,7 @@ def test_an_attack_may_want_other_data_than_the_preset_gives_the_rest() -> None:
     config = resolve("mac", "clip")
     assert config.samples == table["samples"] == 240
     assert "advdreamer" not in config.dataset_settings
-    name, spec, settings = _dataset(None, load_preset("mini"), "advdreamer", None)
+    name, spec, settings = _dataset("toybox", load_preset("mini"), "advdreamer", None)
     assert (name, spec) == ("toybox", "toybox")
     assert settings == {
         "samples": 60, "split": "test", "kind": "single", "balanced": True, "labels": True, "px": 128,

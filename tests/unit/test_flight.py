@@ -9,7 +9,8 @@ import pytest
 from benchmark.errors import UserError
 from benchmark.flight import PATIENCE, Outcome, generator_of
 from benchmark.scheduler import Scheduler
-from benchmark.serving import ANSWERING, Target, Tool
+from benchmark.serving import ANSWERING, Target
+from benchmark.tool import Tool
 from benchmark.types import (
     Access,
     Ask,

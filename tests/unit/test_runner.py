@@ -86,6 +86,7 @@ def test_run_json_says_where_the_numbers_come_from(out: Path) -> None:
         "texts_encoded": 100,
         "pairs_scored": 0,
         "replies_generated": 0,
+        "pictures_painted": 0,
         "cache_hits": 0,
     }
     assert session["calls"]["tool writer"]["replies_generated"] == 80
@@ -430,3 +431,30 @@ def test_the_header_is_plain_json() -> None:
     header = provenance.header(config())
     assert json.loads(json.dumps(header)) == header
     assert assembly.Run(config(), QUICK, FakeDataset([])).seed == 7
+
+
+def test_answers_that_no_other_run_may_have_are_kept_until_the_run_is_finished(
+    out: Path, tmp_path: Path
+) -> None:
+    """A server's model says not which weights it has; a resumed run must not ask it again."""
+    model = FakeTool(info=ModelInfo("somebody's server"))
+    cache = Execution(cache=str(tmp_path / "cache"))
+    kept: list[bool] = []
+
+    def watch(event: Event) -> None:
+        if isinstance(event, SampleDone):
+            kept.append((out / "journal.sqlite").exists())
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        run(config(), cache, out, building(tools={"writer": model}), on_event=watch)
+    asked = len(model.history)
+    assert kept == [True]
+    assert asked > 0
+    summary = run(config(), cache, out, building(tools={"writer": model}), resume=True)
+    assert summary.status == "finished"
+    assert len(model.history) == asked
+    assert not (out / "journal.sqlite").exists()
+    other = out.with_name("other")
+    run(config(), cache, other, building(tools={"writer": model}))
+    assert len(model.history) > asked

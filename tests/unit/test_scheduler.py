@@ -9,7 +9,8 @@ from benchmark.errors import UserError
 from benchmark.events import Underway
 from benchmark.flight import PATIENCE, Outcome, generator_of
 from benchmark.scheduler import Scheduler
-from benchmark.serving import Target, Tool
+from benchmark.serving import Target
+from benchmark.tool import Tool
 from benchmark.types import (
     Access,
     Candidate,

@@ -6,8 +6,9 @@ import pytest
 from benchmark.cache import Cache
 from benchmark.errors import UserError
 from benchmark.protocols import Embeddings
-from benchmark.serving import ANSWERING, Target, Tool
+from benchmark.serving import ANSWERING, Target
 from benchmark.sights import Sight, View
+from benchmark.tool import Tool
 from benchmark.types import ModelInfo, Pixels, Sampling
 from tests.fakes import FakeEncoder, FakeTarget, FakeTool, picture
 from tests.report_fakes import FakeAdviser, FakeAnswerer, FakeSeer

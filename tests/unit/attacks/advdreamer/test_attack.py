@@ -12,7 +12,8 @@ from attacks.advdreamer.pose import IDENTITY, PRESETS, Pose
 from benchmark.errors import UserError
 from benchmark.flight import Outcome
 from benchmark.scheduler import Scheduler
-from benchmark.serving import Target, Tool
+from benchmark.serving import Target
+from benchmark.tool import Tool
 from benchmark.types import Candidate, Record, Sample, ThreatModel, Trial
 from metrics.pose_criteria import Misclassified
 from tests import fakes
