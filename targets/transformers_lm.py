@@ -30,7 +30,7 @@ from targets.options import Options
 from targets.pretrained import loading, pinned, placed, transformers_weights
 from targets.weights import sha256_of
 
-_DATE = "26 Jul 2024"
+TEMPLATE_DATE = "26 Jul 2024"
 """Llama's templates tell the model today's date: fixed, to Llama 3.1's own default, so that a prompt is
 the same on any day. Other templates do not read it."""
 
@@ -101,7 +101,7 @@ class TransformersLM:
             return prompt
         message = [{"role": "user", "content": prompt}]
         rendered: str = self._tokenizer.apply_chat_template(
-            message, add_generation_prompt=True, tokenize=False, date_string=_DATE
+            message, add_generation_prompt=True, tokenize=False, date_string=TEMPLATE_DATE
         )
         return rendered
 
@@ -126,26 +126,30 @@ class TransformersLM:
                 input_ids=inputs["input_ids"],
                 attention_mask=inputs["attention_mask"],
                 generation_config=config,
-                logits_processor=self._processors(seeds, sampling),
+                logits_processor=drawing(seeds, sampling, self._options.device, self._top_k),
             )
         new = ids[:, inputs["input_ids"].shape[1] :]
         replies: list[str] = self._tokenizer.batch_decode(new, skip_special_tokens=True)
         return replies
 
-    def _processors(self, seeds: Sequence[int], sampling: Sampling) -> LogitsProcessorList:
-        if sampling.temperature == 0:
-            return LogitsProcessorList()
-        chain: list[Any] = [_Widened(), TemperatureLogitsWarper(float(sampling.temperature))]
-        if self._top_k:
-            chain.append(TopKLogitsWarper(self._top_k))
-        if 0 < sampling.top_p < 1:
-            chain.append(TopPLogitsWarper(float(sampling.top_p)))
-        return LogitsProcessorList([*chain, GumbelNoise(seeds, self._options.device)])
-
     def _ends(self) -> int | list[int] | None:
         """Where replies end: the model's own list, such as Llama's two, before the tokenizer's."""
         ends: int | list[int] | None = self._model.generation_config.eos_token_id
         return self._tokenizer.eos_token_id if ends is None else ends
+
+
+def drawing(
+    seeds: Sequence[int], sampling: Sampling, device: torch.device, top_k: int = 0
+) -> LogitsProcessorList:
+    """What makes greedy generation draw, one seed a row; nothing at temperature 0."""
+    if sampling.temperature == 0:
+        return LogitsProcessorList()
+    chain: list[Any] = [_Widened(), TemperatureLogitsWarper(float(sampling.temperature))]
+    if top_k:
+        chain.append(TopKLogitsWarper(top_k))
+    if 0 < sampling.top_p < 1:
+        chain.append(TopPLogitsWarper(float(sampling.top_p)))
+    return LogitsProcessorList([*chain, GumbelNoise(seeds, device)])
 
 
 class _Widened(LogitsProcessor):

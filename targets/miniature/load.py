@@ -4,28 +4,39 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+import targets.miniature.pyramid  # noqa: F401  (registers the answerers' picture tower with timm)
 from benchmark.errors import UserError
 from benchmark.registry import unknown
 from benchmark.types import JSON
-from targets.miniature import tower  # registers the picture tower with timm
+from targets.miniature import tower  # registers the dual encoders' one
 from targets.miniature.tower_features import TowerFeatures
 from targets.naturalness import Naturalness, load_heads
 from targets.open_clip import OpenClip
 from targets.transformers_lm import TransformersLM
+from targets.transformers_lvlm import TransformersLVLM
 
-TARGETS = ("clip-mini", "negclip-mini", "siglip-mini")
+TARGETS = ("clip-mini", "lvlm-mini", "lvlm-planted-mini", "negclip-mini", "siglip-mini")
+ANSWERERS = ("lvlm-mini", "lvlm-planted-mini")
 TOOLS = ("naturalness-mini", "writer-mini")
 WEIGHTS = Path(tower.__file__).with_name("weights")
 LICENSE = "Apache-2.0"
 
 
-def target(argument: str, settings: Mapping[str, JSON]) -> OpenClip:
-    """A dual encoder trained on the embedded world: `miniature:clip-mini`.
+def target(argument: str, settings: Mapping[str, JSON]) -> OpenClip | TransformersLVLM:
+    """A dual encoder or a vision-language model of the embedded world: `miniature:clip-mini`.
+
+    Vision-language models run in float64: rounding then never decides between two words, so an answer is
+    the same in any batch.
 
     Raises:
         UserError: There is no such miniature, or its weights are not in the package.
     """
-    model = OpenClip(str(_folder(argument, TARGETS, "targets")), settings)
+    folder = str(_folder(argument, TARGETS, "targets"))
+    model: OpenClip | TransformersLVLM
+    if argument in ANSWERERS:
+        model = TransformersLVLM(folder, {"dtype": "float64", **settings})
+    else:
+        model = OpenClip(folder, settings)
     model.info = replace(model.info, id=f"miniature:{argument}", license=LICENSE)
     return model
 

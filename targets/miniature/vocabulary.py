@@ -3,20 +3,47 @@
 Saved as ordinary Hugging Face tokenizer folders, so that open_clip and transformers load them unaided.
 """
 
+from collections.abc import Sequence
+
 from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers, processors
 from transformers import PreTrainedTokenizerFast
 
+from benchmark.toybox import words
 from benchmark.toybox.grammar import VOCABULARY
 from benchmark.toybox.operations import OPERATIONS, families
 
 PAD, BOS, EOS, UNKNOWN, SEPARATOR = "<pad>", "<bos>", "<eos>", "<unk>", "<sep>"
 CONTEXT_LENGTH = 32
 """The longest caption (three things with all attributes, place, light) has 26 tokens."""
+ANSWERER_LENGTH = 256
+"""Tokens of picture, question and answer together."""
 
 CHAT_TEMPLATE = (
     "{{ bos_token }}{% for message in messages %}{{ message['content'] }}{% endfor %}"
     "{% if add_generation_prompt %}<sep>{% endif %}"
 )
+
+IMAGE = "<image>"
+ASKING = (
+    *("describe", "this", "the", "image", "picture", "scene", "detail", "main", "subject"),
+    *("environment", "setting", "or", "what", "where", "how", "many", "is", "are", "there"),
+    *("do", "you", "see", "it", "object", "objects", "colour", "color", "size", "light", "like"),
+    *("place", "weather", "kind", "can", "seen", "yes", "no", "not", "any", "which", "time", "day"),
+    *(".", "?", "!", ":", "one", "with", "have", "has", "does"),
+)  # fmt: skip
+"""Words of questions and answers that captions lack."""
+
+ANSWERER_TEMPLATE = (
+    "{{ bos_token }}{% for message in messages %}"
+    "{% if message['role'] == 'assistant' %}<sep>{% endif %}"
+    "{% if message['content'] is string %}{{ message['content'] }}{% else %}"
+    "{% for part in message['content'] %}"
+    "{% if part['type'] == 'image' %}<image>{% else %}{{ part['text'] }}{% endif %}"
+    "{% endfor %}{% endif %}"
+    "{% if message['role'] == 'assistant' %}{{ eos_token }}{% endif %}"
+    "{% endfor %}{% if add_generation_prompt %}<sep>{% endif %}"
+)
+"""One turn a message; a reply stands between <sep> and <eos>."""
 
 
 def operation_token(operation: str) -> str:
@@ -42,10 +69,20 @@ def writer_tokenizer() -> PreTrainedTokenizerFast:
     return wrapped
 
 
-def _word_level(special: list[str]) -> Tokenizer:
-    words = [*special, *VOCABULARY]
+def answerer_tokenizer() -> PreTrainedTokenizerFast:
+    """For the vision-language models: words of captions, questions and answers, and <image>."""
+    special = [PAD, BOS, EOS, UNKNOWN, SEPARATOR, IMAGE]
+    more = dict.fromkeys([*words.PLURALS.values(), *words.SINGULARS.values(), *ASKING])
+    wrapped = _wrap(_word_level(special, [w for w in more if w not in VOCABULARY]), special[4:])
+    wrapped.model_max_length = ANSWERER_LENGTH
+    wrapped.chat_template = ANSWERER_TEMPLATE
+    return wrapped
+
+
+def _word_level(special: list[str], more: Sequence[str] = ()) -> Tokenizer:
+    vocabulary = [*special, *VOCABULARY, *more]
     tokenizer = Tokenizer(
-        models.WordLevel({word: i for i, word in enumerate(words)}, unk_token=UNKNOWN)
+        models.WordLevel({word: i for i, word in enumerate(vocabulary)}, unk_token=UNKNOWN)
     )
     tokenizer.normalizer = normalizers.Lowercase()
     tokenizer.pre_tokenizer = pre_tokenizers.Sequence(
