@@ -8,10 +8,9 @@ from benchmark.errors import UserError
 from benchmark.protocols import Embeddings
 from benchmark.serving import ANSWERING, Target
 from benchmark.sights import Sight, View
-from benchmark.tool import Tool
 from benchmark.types import ModelInfo, Pixels, Sampling
 from tests.fakes import FakeEncoder, FakeTarget, FakeTool, picture
-from tests.report_fakes import FakeAdviser, FakeAnswerer, FakeSeer
+from tests.report_fakes import FakeAnswerer, FakeSeer
 
 GREEDY, DRAWN = Sampling(temperature=0), Sampling(temperature=0.7)
 
@@ -140,11 +139,6 @@ def test_what_is_no_target_is_refused() -> None:
         Target(FakeTool())
 
 
-def test_what_is_no_tool_is_refused() -> None:
-    with pytest.raises(UserError, match="FakeTarget cannot be a tool"):
-        Tool(FakeTarget())  # type: ignore[arg-type]
-
-
 def test_a_batch_size_of_zero_is_refused() -> None:
     with pytest.raises(UserError, match="batch size 0 is too small"):
         Target(FakeTarget(), batch_size=0)
@@ -175,47 +169,7 @@ def test_a_score_that_is_no_number_is_refused() -> None:
         Target(model, batch_size=2).score([(picture(0), "good"), (picture(0), "bad")])
 
 
-def test_replies_are_batched_and_asked_for_once(cache: Cache) -> None:
-    tool = Tool(model := FakeTool(), cache, 2)
-    replies = tool.complete(["p", "p", "q", "p"], [1, 2, 1, 1], DRAWN)
-    assert replies == ["p (1)", "p (2)", "q (1)", "p (1)"]
-    assert model.history == [[("p", 1), ("p", 2)], [("q", 1), ("q", 1)]]
-    assert tool.counts.replies_generated == 3
-    again = Tool(FakeTool(), cache, 2)
-    assert again.complete(["q"], [1], DRAWN) == ["q (1)"]
-    assert again.counts.cache_hits == 1
-
-
-def test_sampling_is_part_of_the_question() -> None:
-    tool = Tool(FakeTool(), None, 1)
-    tool.complete(["p"], [1], DRAWN)
-    tool.complete(["p"], [1], Sampling(temperature=0.7, max_new_tokens=41))
-    assert tool.counts.replies_generated == 2
-
-
-def test_greedy_replies_do_not_depend_on_the_seed() -> None:
-    tool = Tool(FakeTool(), None, 4)
-    assert len(set(tool.complete(["p"] * 3, [1, 2, 3], GREEDY))) == 1
-    assert tool.counts.replies_generated == 1
-
-
-def test_replies_of_any_alphabet_survive_the_cache(cache: Cache) -> None:
-    model = FakeTool()
-    model.enqueue("p", "naïve 猫 \ud800")
-    first = Tool(model, cache).complete(["p"], [0], DRAWN)
-    assert Tool(FakeTool(), cache).complete(["p"], [0], DRAWN) == first == ["naïve 猫 \ud800"]
-
-
-def test_missing_replies_are_refused() -> None:
-    class Silent(FakeTool):
-        def complete(self, *_: object) -> list[str]:
-            return []
-
-    with pytest.raises(ValueError, match="returned 0 replies for 64 prompts"):
-        Tool(Silent()).complete(["p"], [0], DRAWN)
-
-
-# Many texts a picture, questions, advice.
+# Many texts a picture, questions.
 
 
 def test_a_view_is_scored_with_each_of_its_texts() -> None:
@@ -293,20 +247,3 @@ def test_missing_answers_are_refused() -> None:
 
     with pytest.raises(ValueError, match="answer returned 1 replies for 4 questions"):
         Target(Silent(), batch_size=4).answer([(picture(0), "a")])
-
-
-def test_items_are_asked_in_order_as_many_as_there_are() -> None:
-    tool = Tool(model := FakeAdviser(rule=lambda item: item * 2), batch_size=2)
-    assert tool.ask([1, 1, 5]) == [2, 2, 10]
-    assert model.history == [2, 1]  # neither deduplicated nor filled up
-    assert tool.ask([]) == []
-    assert (tool.counts.asked, tool.counts.replies_generated) == (3, 3)
-
-
-def test_missing_advice_is_refused() -> None:
-    class Silent(FakeAdviser):
-        def ask(self, items: object) -> list[object]:
-            return []
-
-    with pytest.raises(ValueError, match="ask returned 0 answers for 1 items"):
-        Tool(Silent()).ask([1])
