@@ -62,6 +62,10 @@ TABLES: dict[str, dict[str, tuple[str, str]]] = {
             "attacks.advdreamer.published.synthesis:TextToImage",
             "Pictures from text by diffusers; text_to_image:ORG/NAME.",
         ),
+        "toybox": (
+            "benchmark.toybox.painter:ToyboxPainter",
+            "Renders captions of the embedded world; toybox:PX for another size.",
+        ),
         "transformers": (
             "targets.transformers_lm:TransformersLM",
             "Language models of transformers; transformers:ORG/NAME or transformers:FOLDER.",

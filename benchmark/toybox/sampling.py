@@ -1,5 +1,6 @@
 """Scenes by chance: `sample_scene(seed)` is the world's only source of randomness."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from itertools import pairwise
 
@@ -51,15 +52,9 @@ def sample_scene(seed: int, kind: str | None = None) -> Scene:
     things = _things(rng, count, counted=counted)
     objects = tuple(
         replace(thing, x=float(x), y=float(y))
-        for thing, (x, y) in zip(things, _spots(rng, things, relation), strict=True)
+        for thing, (x, y) in zip(things, spots(rng, things, relation), strict=True)
     )
-    nearest = _DISTANCES[count] * float(rng.uniform(0.95, 1.08))
-    tallest = max(float(template(o.cls).high[2]) * o.scale for o in objects)
-    camera = Camera(
-        elevation=float(np.radians(rng.uniform(10.0, 24.0))),
-        distance=max(nearest, min(_distance_to_fit(objects), 1.25 * _DISTANCES[count])),
-        height=min(max(0.46 * tallest, 0.22), 0.5),
-    )
+    camera = camera_for(rng, objects)
     wall = WALLS[int(rng.integers(len(WALLS)))]
     return Scene(objects, place, light, camera, seed, counted, relation, wall)
 
@@ -113,8 +108,8 @@ def _things(rng: np.random.Generator, count: int, *, counted: bool) -> list[Scen
     ]
 
 
-def _spots(
-    rng: np.random.Generator, things: list[SceneObject], relation: str | None
+def spots(
+    rng: np.random.Generator, things: Sequence[SceneObject], relation: str | None
 ) -> list[tuple[float, float]]:
     """Where the things stand, (x, y) each; with a relation, the first stands so to the second."""
     if len(things) == 1:
@@ -138,10 +133,22 @@ def _spots(
     tilts[0] = rng.uniform(-0.2, 0.2)
     tilts[1] = -tilts[0] * 0.4
     tilts[2] = rng.uniform(-0.2, 0.2)
-    spots = [(0.0, 0.0)] * len(things)
+    placed = [(0.0, 0.0)] * len(things)
     for place, i in enumerate(order):
-        spots[i] = (edges[place] - middle, tilts[place])
-    return spots
+        placed[i] = (edges[place] - middle, tilts[place])
+    return placed
+
+
+def camera_for(rng: np.random.Generator, objects: Sequence[SceneObject]) -> Camera:
+    """A camera that looks at all of the objects, where they stand."""
+    nearest = _DISTANCES[len(objects)] * float(rng.uniform(0.95, 1.08))
+    tallest = max(float(template(o.cls).high[2]) * o.scale for o in objects)
+    farthest = 1.25 * _DISTANCES[len(objects)]
+    return Camera(
+        elevation=float(np.radians(rng.uniform(10.0, 24.0))),
+        distance=max(nearest, min(_distance_to_fit(objects), farthest)),
+        height=min(max(0.46 * tallest, 0.22), 0.5),
+    )
 
 
 def _half_extent(thing: SceneObject) -> tuple[float, float]:
@@ -151,7 +158,7 @@ def _half_extent(thing: SceneObject) -> tuple[float, float]:
     return float(cos * x + sin * y), float(sin * x + cos * y)
 
 
-def _distance_to_fit(objects: tuple[SceneObject, ...]) -> float:
+def _distance_to_fit(objects: Sequence[SceneObject]) -> float:
     """The camera distance from which about every object is wholly inside the picture."""
     slope = 0.97 * float(np.tan(np.radians(Camera(0.0, 1.0).fov_deg) / 2))
     fits = []

@@ -92,14 +92,14 @@ def _stands(relation: str, subject: SceneObject, reference: SceneObject) -> bool
 
 
 @dataclass(frozen=True, slots=True)
-class _Cast:
+class Cast:
     """The objects that facts ask for: `number` of each kind, one thing a class."""
 
     kinds: dict[str, Thing]
     number: int
 
 
-def _cast(facts: Facts) -> _Cast | None:
+def objects_of(facts: Facts) -> Cast | None:
     """The objects of facts, with things of one class merged; None if no scene can show the facts.
 
     "a red duck and a small duck" can only be two equal ducks, small and red.
@@ -113,8 +113,8 @@ def _cast(facts: Facts) -> _Cast | None:
             return None
         kinds[thing.cls] = merged
     if len(kinds) == len(facts.things):
-        return _Cast(kinds, facts.count)
-    return _Cast(kinds, len(facts.things)) if len(kinds) == 1 else None
+        return Cast(kinds, facts.count)
+    return Cast(kinds, len(facts.things)) if len(kinds) == 1 else None
 
 
 def _merge(a: Thing, b: Thing) -> Thing | None:
@@ -137,10 +137,10 @@ def _decide(premise: Facts, hypothesis: Facts) -> tuple[bool, bool]:
     Facts left open vary independently but for the law of rooms, so the hypothesis holds always if
     each of its claims does, and never if one of them does not or the two settings exclude another.
     """
-    given = _cast(premise)
+    given = objects_of(premise)
     if given is None:
         return True, True
-    asked = _cast(hypothesis)
+    asked = objects_of(hypothesis)
     if asked is None:
         return False, True
     verdicts = [*_claims(given, asked, exactly=hypothesis.count != 1)]
@@ -148,7 +148,7 @@ def _decide(premise: Facts, hypothesis: Facts) -> tuple[bool, bool]:
     return all(verdict is True for verdict in verdicts), False in verdicts
 
 
-def _claims(given: _Cast, asked: _Cast, *, exactly: bool) -> Iterator[bool | None]:
+def _claims(given: Cast, asked: Cast, *, exactly: bool) -> Iterator[bool | None]:
     """Verdict on each claim about the objects: True, False, or None where the premise is open."""
     yield given.number == asked.number if exactly else given.number >= asked.number
     for cls, thing in asked.kinds.items():
