@@ -16,7 +16,7 @@ from benchmark import registry
 from benchmark.album import PICKED
 from benchmark.assembly import Parts, Run, named
 from benchmark.cache import Cache, pixels_digest
-from benchmark.config import Execution, RunConfig
+from benchmark.config import Execution, RunConfig, redirect
 from benchmark.events import OnEvent, SampleDone, Summary, Totals, Warned
 from benchmark.protocols import Attack, Dataset, Search
 from benchmark.runner import CACHE_FILE
@@ -55,22 +55,24 @@ def replay(
     *,
     target: str | None = None,
     target_settings: Mapping[str, JSON] | None = None,
+    overrides: Sequence[str] = (),
     execution: Execution = Execution(),  # noqa: B008 - frozen
     ids: Collection[str] | None = None,
     on_event: OnEvent = lambda event: None,
 ) -> list[Replayed]:
     """Show the adversarial examples of the run folder `run` to a target again; writes nothing.
 
-    `target` is named as in a run of the same preset, None for the run's own. `ids` limits it to some
-    samples. Samples without a picked candidate (skipped, errored) are left out; the others come in the
-    order of the run's records.
+    `target` is named as in a run of the same preset, None for the run's own. `overrides` such as
+    "criteria=unnamed" change how it is asked and judged. `ids` limits it to some samples. Samples
+    without a picked candidate (skipped, errored) are left out; the others come in the order of the
+    run's records.
 
     Raises:
         UserError: `run` is no run, a picture is missing or was changed, the data set is not the one that
-            was attacked, or an id is not among the records.
+            was attacked, an id is not among the records, or a name or override is not known.
     """
     stored = Stored(run, ids)
-    config = stored.config_for(target, target_settings)
+    config = _config(stored, target, target_settings, overrides)
     parts = parts_of(stored, config, execution)
     totals = Totals(total=len(stored.records))
     fresh: dict[str, Record] = {}
@@ -102,24 +104,34 @@ def replay(
 
 
 def transfer(
-    run: Path,
-    target: str | None,
+    stored: Stored,
+    config: RunConfig,
     out: Path,
     *,
-    target_settings: Mapping[str, JSON] | None = None,
     execution: Execution = Execution(),  # noqa: B008 - frozen
     resume: bool = False,
     on_event: OnEvent = lambda event: None,
 ) -> Summary:
-    """`replay`, written as a run folder of its own, whose run.json and table name the surrogate.
+    """A replay written as a run folder of its own, whose run.json and table name the surrogate.
+
+    `config` is that of the stored run on another target; see `redirect`.
 
     Raises:
-        UserError: As `replay` does, or `out` holds another experiment, or a run and `resume` is not set.
+        UserError: The data set is not the one that was attacked, or `out` holds another experiment, or a
+            run and `resume` is not set.
     """
-    stored = Stored(run)
-    config = stored.config_for(target, target_settings)
     build = partial(parts_of, stored)
     return run_parts(config, execution, out, build, resume=resume, on_event=on_event)
+
+
+def _config(
+    stored: Stored,
+    target: str | None,
+    target_settings: Mapping[str, JSON] | None,
+    overrides: Sequence[str],
+) -> RunConfig:
+    config = redirect(stored.config, target, overrides)
+    return replace(config, target_settings={**config.target_settings, **(target_settings or {})})
 
 
 def parts_of(stored: Stored, config: RunConfig, execution: Execution) -> Parts:

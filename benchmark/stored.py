@@ -1,20 +1,20 @@
 """What a run kept of its adversarial examples: read back, and checked against its digests."""
 
 import re
-from collections.abc import Collection, Mapping
-from dataclasses import asdict, replace
+from collections.abc import Collection
+from dataclasses import asdict
 from itertools import islice
 from pathlib import Path
 
 import numpy as np
 
 from benchmark.cache import pixels_digest
-from benchmark.config import RunConfig, resolve_target
+from benchmark.config import RunConfig
 from benchmark.errors import UserError
 from benchmark.jsonl import DamagedRunError
 from benchmark.protocols import Dataset
 from benchmark.records import ARTIFACTS, read_header, read_records
-from benchmark.types import JSON, Pixels, Record, Sample
+from benchmark.types import Pixels, Record, Sample
 
 _REMEDY = "bring back the data that the run had"
 _DIGEST = re.compile(r"[0-9a-f]{64}")
@@ -89,21 +89,6 @@ class Stored:
                 f" sample {record.id}): restore it or run again"
             )
         return pixels
-
-    def config_for(
-        self, target: str | None, target_settings: Mapping[str, JSON] | None = None
-    ) -> RunConfig:
-        """The run's config with another target, named as in the run's preset; None is its own."""
-        config = self.config
-        spec, settings = config.target, dict(config.target_settings)
-        if target is not None:
-            spec, settings = resolve_target(target, config.preset)
-        return replace(
-            config,
-            target_name=target or config.target_name,
-            target=spec,
-            target_settings={**settings, **(target_settings or {})},
-        )
 
     def samples(self, dataset: Dataset) -> list[Sample]:
         """The samples of the records, in their order.

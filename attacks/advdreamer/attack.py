@@ -8,6 +8,7 @@ import numpy as np
 
 from attacks.advdreamer.cmaes import Gaussian, PoseSearch
 from attacks.advdreamer.conditions import CONDITIONS, Evaluation, evaluate
+from attacks.advdreamer.kept import show_again
 from attacks.advdreamer.labels import label_set
 from attacks.advdreamer.losses import LOSSES, isp, mf_it
 from attacks.advdreamer.pipeline import Case, Pipeline
@@ -17,7 +18,17 @@ from attacks.advdreamer.selection import ENCODER, NATURALNESS, Asking, Selection
 from attacks.advdreamer.sheet import write_sheet
 from benchmark.errors import UserError
 from benchmark.protocols import RunContext, Search
-from benchmark.types import JSON, Candidate, Feedback, Pixels, Sample, Score, Submission, Trial
+from benchmark.types import (
+    JSON,
+    Candidate,
+    Feedback,
+    Pixels,
+    Record,
+    Sample,
+    Score,
+    Submission,
+    Trial,
+)
 
 NONE = "none"
 
@@ -203,6 +214,16 @@ class AdvDreamer:
                 rng,
             )
         )
+
+    def replay(
+        self,
+        sample: Sample,
+        record: Record,
+        picked: Candidate,
+        picture: Callable[[str], Pixels],
+    ) -> Search:
+        """Show all kept pictures again: the same conditions, to another target."""
+        return (yield from show_again(record, picked, picture, self._ordered(sample)))
 
     def _best(
         self, losses: Sequence[float], poses: Sequence[Pose], case: Case

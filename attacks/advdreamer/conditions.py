@@ -121,7 +121,7 @@ def evaluate(
         }
         feedback |= yield from _scored(real, {TRUE + name: group for name, group in poses.items()})
         result.found["reproduced"] = {
-            name: _pairs(feedback[name], feedback[TRUE + name]) for name in poses
+            name: pairs(feedback[name], feedback[TRUE + name]) for name in poses
         }
         _keep(result, real, feedback, labels, ())
     result.found["answers"] = result.answers
@@ -199,14 +199,20 @@ def _mean_naturalness(scores: Sequence[Naturalness]) -> JSON:
     }
 
 
-def _pairs(pictured: Sequence[Feedback], real: Sequence[Feedback]) -> JSON:
+def answer_of(said: Feedback, labels: Sequence[str]) -> dict[str, JSON]:
+    """Whether a picture fooled, and what the target took it for where it scores the `labels`."""
+    answer = labels[int(np.argmax(said.option_scores))] if said.option_scores else None
+    return {"fooled": said.success, "answer": answer}
+
+
+def pairs(pictured: Sequence[Feedback], real: Sequence[Feedback]) -> JSON:
     """Of n poses: how many fooled in the picture, with the real object, and both ways."""
-    pairs = [(a.success, b.success) for a, b in zip(pictured, real, strict=True)]
+    fooled = [(a.success, b.success) for a, b in zip(pictured, real, strict=True)]
     return {
-        "n": len(pairs),
-        "picture": sum(a for a, _ in pairs),
-        "true": sum(b for _, b in pairs),
-        "both": sum(a and b for a, b in pairs),
+        "n": len(fooled),
+        "picture": sum(a for a, _ in fooled),
+        "true": sum(b for _, b in fooled),
+        "both": sum(a and b for a, b in fooled),
     }
 
 
@@ -223,9 +229,7 @@ def _keep(
             key = name if name.endswith(("identity", "center")) else f"{name}/{index}"
             if name in kept or key in SHOWN:
                 result.pictures[key] = picture
-                best = int(np.argmax(said.option_scores)) if said.option_scores else None
-                answer = None if best is None else labels[best]
-                result.answers[key] = {"fooled": said.success, "answer": answer}
+                result.answers[key] = answer_of(said, labels)
 
 
 def _is_ratio(text: str) -> bool:

@@ -4,7 +4,7 @@ import argparse
 from pathlib import Path
 
 from benchmark.commands.parser import Command
-from benchmark.commands.run import default_cache
+from benchmark.commands.running import default_cache
 
 
 def _arguments(parser: argparse.ArgumentParser) -> None:

@@ -2,50 +2,33 @@
 
 import argparse
 import json
-import os
 import re
 import shlex
-import shutil
-import sys
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from typing import get_args
 
-from benchmark import events, registry, tables
-from benchmark.commands.parser import Command, positive, rate, whole
-from benchmark.commands.watch import Watcher, banner, counts
-from benchmark.config import Execution, RunConfig, resolve
-from benchmark.errors import UserError
-from benchmark.progress import Progress, clock_text
-from benchmark.records import HEADER, read_header, read_records
-from benchmark.types import Access
-
-TOO_MANY_ERRORS = 3
-_FILES = (
-    "sheet.png",
-    "artifacts/sheet.png",
-    "artifacts/asr_generations.svg",
-    "artifacts/asr_scaling.svg",
-    "table.csv",
-    "table.md",
-    "records.jsonl",
-    "trace.jsonl",
-    "run.json",
+from benchmark.commands.parser import Command, positive, whole
+from benchmark.commands.running import (
+    add_execution,
+    base_url,
+    execution_of,
+    execution_words,
+    refuse_if_taken,
+    watch,
 )
+from benchmark.commands.watch import banner
+from benchmark.config import RunConfig, resolve
+from benchmark.errors import UserError
+from benchmark.records import HEADER, read_header
+from benchmark.types import Access
 
 _EXPERIMENT = (
     "attack", "target", "base_url", "preset", "dataset", "data_root", "image", "label", "mask", "box",
     "samples", "seed", "set", "query_budget", "access",
 )  # fmt: skip
 """The flags that a bare --resume DIR takes from the run itself."""
-
-
-def default_cache() -> Path:
-    """Where model calls are cached: $TRIDENT_CACHE, or trident/ in the user's cache folder."""
-    if own := os.environ.get("TRIDENT_CACHE"):
-        return Path(own)
-    base = os.environ.get("XDG_CACHE_HOME")
-    return (Path(base) if base else Path.home() / ".cache") / "trident"
 
 
 def _arguments(parser: argparse.ArgumentParser) -> None:
@@ -90,57 +73,18 @@ def _arguments(parser: argparse.ArgumentParser) -> None:
         metavar="DIR",
         help="go on with the run in DIR (or --out), with the settings that it began with",
     )
-    where.add_argument(
-        "--cache", type=Path, default=default_cache(), metavar="DIR", help="%(default)s"
-    )
-    where.add_argument("--no-cache", action="store_true", help="ask the models every time")
-    where.add_argument("--no-trace", action="store_true", help="keep the chosen candidates only")
-    how = parser.add_argument_group("how (changes no result)")
-    how.add_argument("--batch-size", type=positive, default=64, metavar="N", help="%(default)s")
-    how.add_argument(
-        "--device", default="cpu", metavar="NAME", help="cpu, cuda, cuda:1, mps (%(default)s)"
-    )
-    how.add_argument("--workers", type=positive, metavar="N", help="processes that load pictures")
-    how.add_argument(
-        "--max-error-rate",
-        type=rate,
-        default=0.0,
-        metavar="SHARE",
-        help="more errored samples than this share end in exit code 3 (%(default)s)",
-    )
-    how.add_argument("--quiet", action="store_true", help="print the table only")
+    add_execution(parser, where)
 
 
 def _main(args: argparse.Namespace) -> int:
     config, out, resume = _plan(args)
-    execution = Execution(
-        batch_size=args.batch_size,
-        device=args.device,
-        workers=args.workers,
-        cache=None if args.no_cache else str(args.cache),
-        trace=not args.no_trace,
-        max_error_rate=args.max_error_rate,
-    )
+    execution = execution_of(args)
     # Not at the top: `list` and --help must not wait for what a run needs.
     from benchmark import runner
 
-    again = _resume_line(args, out)
-    with Progress(sys.stderr, quiet=args.quiet) as progress:
-        progress.say(banner(config, out))
-        watcher = Watcher(progress, execution)
-        try:
-            summary = runner.run(config, execution, out, resume=resume, on_event=watcher)
-        except KeyboardInterrupt:
-            begun = (out / HEADER).exists()
-            progress.say(
-                f"stopped at once; go on with:\n  {again}" if begun else "stopped before it began"
-            )
-            return 1
-    if summary.status != "finished":
-        _say(f"{counts(summary.totals)}; interrupted, go on with:\n  {again}")
-        return 1
-    _draw(config, out)
-    return _close(summary, execution, again, quiet=args.quiet)
+    begin = partial(runner.run, config, execution, out, resume=resume)
+    heading = banner(config, out)
+    return watch(begin, config, execution, out, heading, _resume_line(args, out), quiet=args.quiet)
 
 
 def _plan(args: argparse.Namespace) -> tuple[RunConfig, Path, bool]:
@@ -172,7 +116,7 @@ def _plan(args: argparse.Namespace) -> tuple[RunConfig, Path, bool]:
     if out is None:
         out = _new_folder(config)
     elif not resume:
-        _refuse_if_taken(out)
+        refuse_if_taken(out)
     return config, out, resume
 
 
@@ -180,11 +124,7 @@ def _data(args: argparse.Namespace) -> tuple[str | None, list[str]]:
     """(data set, overrides): a single picture is a data set too, its flags are settings of it."""
     overrides = list(args.set or ())
     if args.base_url is not None:
-        if registry.split(args.target)[0] != "openai":
-            raise UserError(
-                f"--base-url is for targets behind a server, such as openai:MODEL, not for {args.target}"
-            )
-        overrides.append(f"target.base_url={json.dumps(args.base_url)}")
+        overrides.append(base_url(args.base_url, args.target))
     said = {key: getattr(args, key) for key in ("label", "mask", "box")}
     if args.image is None:
         if given := [f"--{key}" for key, value in said.items() if value is not None]:
@@ -209,6 +149,11 @@ def _recorded(args: argparse.Namespace, out: Path) -> RunConfig:
     header = read_header(out)
     if "config" not in header:
         raise UserError(f"{out / HEADER} holds no config: it is not from a run")
+    if header.get("surrogate") is not None:
+        raise UserError(
+            f"{out} holds a transfer: go on with `python -m benchmark transfer RUN --target NAME"
+            f" --out {out} --resume`"
+        )
     return RunConfig.from_json(header["config"])
 
 
@@ -223,68 +168,10 @@ def _new_folder(config: RunConfig) -> Path:
     return folder
 
 
-def _refuse_if_taken(out: Path) -> None:
-    if out.exists() and not out.is_dir():
-        raise UserError(f"--out {out} is a file: name a folder")
-    if out.is_dir() and any(out.iterdir()):
-        remedy = "add --resume to go on with it, or name" if (out / HEADER).exists() else "name"
-        raise UserError(f"--out {out} is not empty: {remedy} another folder")
-
-
-def _draw(config: RunConfig, out: Path) -> None:
-    """Draw a look at the results. They are safe already, so no failure here counts."""
-    from benchmark.gallery import write_sheet
-
-    # An attack on pictures has drawings of its own: how to draw each, and its name in the folder.
-    attack = registry.load("attacks", config.attack)
-    drawings = getattr(attack, "drawings", ((write_sheet, "sheet.png"),))
-    title = f"{config.attack} on {config.target}, {config.dataset_name}, preset {config.preset}"
-    for write, name in drawings:
-        try:
-            samples = registry.create("datasets", config.dataset, config.dataset_settings)
-            write(out / name, title, read_records(out), samples)
-        except (OSError, ValueError) as error:
-            _say(f"warning: no {name}: {' '.join(str(error).split())}")
-
-
-def _close(summary: events.Summary, execution: Execution, again: str, *, quiet: bool) -> int:
-    """Print the table and where things are; returns the exit code."""
-    print()
-    sys.stdout.write(tables.to_text(summary.table, shutil.get_terminal_size().columns))
-    if not quiet:
-        print(f"\n{counts(summary.totals)}, in {clock_text(summary.seconds)}")
-        kept = [name for name in _FILES if (summary.path / name).exists()]
-        print(f"{summary.path}: {', '.join(kept)}")
-    sys.stdout.flush()
-    if not summary.too_many_errors:
-        return 0
-    errors, total = summary.totals.errors, summary.totals.done
-    _say(
-        f"error: {errors} of {total} samples errored, more than --max-error-rate"
-        f" {execution.max_error_rate:g} allows: records.jsonl says why, `{again}` tries them again"
-    )
-    return TOO_MANY_ERRORS
-
-
 def _resume_line(args: argparse.Namespace, out: Path) -> str:
     """The command that goes on with the run, in the way it was run."""
     words = ["python", "-m", "benchmark", "run", "--resume", str(out)]
-    how = {
-        "--batch-size": (args.batch_size, 64),
-        "--device": (args.device, "cpu"),
-        "--workers": (args.workers, None),
-        "--max-error-rate": (args.max_error_rate, 0.0),
-        "--cache": (args.cache, default_cache()),
-    }
-    for flag, (value, default) in how.items():
-        if value != default:
-            words += [flag, str(value)]
-    words += ["--no-cache"] * args.no_cache + ["--no-trace"] * args.no_trace
-    return shlex.join(words)
-
-
-def _say(text: str) -> None:
-    print(text, file=sys.stderr, flush=True)
+    return shlex.join([*words, *execution_words(args)])
 
 
 COMMAND = Command(
