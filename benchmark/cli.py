@@ -11,7 +11,19 @@ import traceback
 from collections.abc import Sequence
 
 from benchmark import __version__
-from benchmark.commands import answers, doctor, export, listing, run, score, show, transfer, world
+from benchmark.commands import (
+    answers,
+    doctor,
+    export,
+    leaderboard,
+    listing,
+    run,
+    score,
+    show,
+    submit,
+    transfer,
+    world,
+)
 from benchmark.commands.parser import Parser, add_command
 from benchmark.errors import UserError
 
@@ -28,7 +40,19 @@ def build_parser() -> argparse.ArgumentParser:
     parser = Parser("trident", "How easily is a vision-language model fooled?", _EXAMPLES)
     parser.add_argument("--version", action="version", version=f"trident {__version__}")
     verbs = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
-    for command in (run, transfer, show, listing, score, answers, export, world, doctor):
+    for command in (
+        run,
+        transfer,
+        show,
+        listing,
+        score,
+        answers,
+        export,
+        submit,
+        leaderboard,
+        world,
+        doctor,
+    ):
         add_command(verbs, command.COMMAND)
     return parser
 

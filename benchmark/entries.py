@@ -240,6 +240,12 @@ TABLES: dict[str, dict[str, tuple[str, str]]] = {
             "SPICE by pycocoevalcap, which needs Java.",
         ),
     },
+    "leaderboards": {
+        "entries": (
+            "leaderboards.keeper:Keeper",
+            "A folder of entries, one a run: validated, recomputed, shown as a static site.",
+        ),
+    },
     "scorers": {
         "mac": (
             "metrics.score_mac:score_pairs",

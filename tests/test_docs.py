@@ -14,7 +14,18 @@ from benchmark.settings import ATTACKS, COMMON
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 BLOCKS = re.findall(r"^```bash\n(.*?)^```", README, re.MULTILINE | re.DOTALL)
-COMMANDS = ["run", "show", "list", "score", "answers", "export", "world", "doctor"]
+COMMANDS = [
+    "run",
+    "show",
+    "list",
+    "score",
+    "answers",
+    "export",
+    "submit",
+    "leaderboard",
+    "world",
+    "doctor",
+]
 
 
 def is_mentioned(name: str, text: str = README) -> bool:
