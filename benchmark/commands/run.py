@@ -53,6 +53,7 @@ def _arguments(parser: argparse.ArgumentParser) -> None:
     where_it_is.add_argument("--mask", type=Path, metavar="FILE", help="white where its object is")
     where_it_is.add_argument("--box", metavar="X,Y,W,H", help="or the box that its object is in")
     what.add_argument("--samples", "-n", type=positive, metavar="N", help="only the first N")
+    what.add_argument("--ids", nargs="+", metavar="ID", help="of those, only these")
     what.add_argument("--seed", type=whole, metavar="N", help="of all random choices")
     what.add_argument(
         "--set",
@@ -81,8 +82,11 @@ def _main(args: argparse.Namespace) -> int:
     execution = execution_of(args)
     # Not at the top: `list` and --help must not wait for what a run needs.
     from benchmark import runner
+    from benchmark.subset import assemble_only
 
     begin = partial(runner.run, config, execution, out, resume=resume)
+    if args.ids is not None:
+        begin = partial(begin, build=partial(assemble_only, args.ids))
     heading = banner(config, out)
     return watch(begin, config, execution, out, heading, _resume_line(args, out), quiet=args.quiet)
 
@@ -171,6 +175,7 @@ def _new_folder(config: RunConfig) -> Path:
 def _resume_line(args: argparse.Namespace, out: Path) -> str:
     """The command that goes on with the run, in the way it was run."""
     words = ["python", "-m", "benchmark", "run", "--resume", str(out)]
+    words += [] if args.ids is None else ["--ids", *args.ids]
     return shlex.join([*words, *execution_words(args)])
 
 

@@ -38,6 +38,7 @@ def _arguments(parser: argparse.ArgumentParser) -> None:
         metavar="KEY=VALUE",
         help="how the target is asked and judged, such as criteria=unnamed; can be repeated",
     )
+    parser.add_argument("--ids", nargs="+", metavar="ID", help="show these samples only")
     where = parser.add_argument_group("where to")
     where.add_argument("--out", type=Path, metavar="DIR", help="RUN-to-TARGET")
     where.add_argument("--resume", action="store_true", help="go on with the transfer in --out")
@@ -57,7 +58,7 @@ def _main(args: argparse.Namespace) -> int:
     resume = args.resume and (out / HEADER).exists()
     if not resume:
         refuse_if_taken(out)
-    stored, execution = Stored(args.run), execution_of(args)
+    stored, execution = Stored(args.run, args.ids), execution_of(args)
     config = redirect(stored.config, args.target, overrides)
     begin = partial(transfer, stored, config, out, execution=execution, resume=resume)
     fooled = sum(record.status == "success" for record in stored.records.values())
@@ -76,6 +77,7 @@ def _again(args: argparse.Namespace, out: Path) -> str:
         words += ["--base-url", args.base_url]
     for override in args.set:
         words += ["--set", override]
+    words += [] if args.ids is None else ["--ids", *args.ids]
     return shlex.join([*words, "--out", str(out), "--resume", *execution_words(args)])
 
 

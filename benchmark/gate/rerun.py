@@ -52,7 +52,7 @@ def run_words(config: RunConfig) -> list[str] | None:
 
 def sample_command(words: Sequence[str], id: str) -> str:
     """A command line that attacks this one sample as the run with these words did."""
-    return shlex.join([*_MODULE, *words, "--ids", id])
+    return shlex.join([*_MODULE, *words, *_only(id)])
 
 
 def replay_command(run: str, target: str, settings: Mapping[str, JSON], id: str) -> str:
@@ -60,7 +60,11 @@ def replay_command(run: str, target: str, settings: Mapping[str, JSON], id: str)
     words = [*_MODULE, "transfer", run, "--target", target]
     for key, value in settings.items():
         words += ["--set", f"target.{key}={_toml(value)}"]
-    return shlex.join([*words, "--ids", id])
+    return shlex.join([*words, *_only(id)])
+
+
+def _only(id: str) -> list[str]:
+    return [f"--ids={id}"] if id.startswith("-") else ["--ids", id]
 
 
 def _resolve(
