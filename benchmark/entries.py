@@ -32,6 +32,10 @@ TABLES: dict[str, dict[str, tuple[str, str]]] = {
             "targets.transformers_dual:TransformersDualEncoder",
             "Dual encoders of transformers; transformers:ORG/NAME or transformers:FOLDER.",
         ),
+        "transformers_lvlm": (
+            "targets.transformers_lvlm:TransformersLVLM",
+            "Vision-language models of transformers that answer; transformers_lvlm:ORG/NAME or :FOLDER.",
+        ),
     },
     "tools": {
         "annotator": (

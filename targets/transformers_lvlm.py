@@ -14,7 +14,12 @@ from typing import Any
 
 import torch
 from PIL import Image
-from transformers import AutoModelForImageTextToText, AutoProcessor, GenerationConfig
+from transformers import (
+    AutoImageProcessor,
+    AutoModelForImageTextToText,
+    AutoProcessor,
+    GenerationConfig,
+)
 
 from benchmark.errors import UserError
 from benchmark.types import JSON, ModelInfo, Pixels, Sampling
@@ -45,9 +50,12 @@ class TransformersLVLM:
         argument, revision = pinned(argument, self._options.revision)
         load: dict[str, Any] = {"revision": revision, "trust_remote_code": False}
         with loading(argument):
-            # PIL resizes as the published numbers were made; torchvision's antialiasing differs.
             processors: Any = AutoProcessor
-            processor = processors.from_pretrained(argument, backend="pil", **load)
+            processor = processors.from_pretrained(argument, **load)
+            # PIL resizes as the published numbers were made; torchvision's antialiasing differs. Asked of
+            # the whole processor, this would fail for those that read videos too.
+            pictures: Any = AutoImageProcessor
+            processor.image_processor = pictures.from_pretrained(argument, backend="pil", **load)
             model = AutoModelForImageTextToText.from_pretrained(
                 argument, dtype=self._options.dtype, **load
             )

@@ -62,7 +62,7 @@ HEALTHY = "lvlm-mini"
 WITHHELD = ("fog", "umbrella", "rocket")
 """What the planted vision-language model has never seen; the healthy one has, and is its twin otherwise."""
 
-LVLM = LvlmRecipe(scenes=80_000, tower_steps=4_000, steps=4_500, seed=6)
+LVLM = LvlmRecipe(scenes=80_000, tower_steps=4_000, steps=2_400, seed=6)
 
 RECIPES: dict[str, Recipe] = {
     "clip-mini": DualRecipe("contrastive", scenes=80_000, steps=5_000, seed=1),
