@@ -42,6 +42,10 @@ TABLES: dict[str, dict[str, tuple[str, str]]] = {
             "attacks.advdreamer.naturalness_annotator:Annotator",
             "How natural a picture is, in a vision-language model's eyes; annotator:TARGET.",
         ),
+        "capture": (
+            "metrics.capture.tool:CaptureTool",
+            "How well a caption's scene graph covers another's; capture:parser=toybox,matching=exact.",
+        ),
         "grammar": (
             "targets.miniature.grammar_writer:GrammarWriter",
             "Edits captions by the toybox grammar, without any model.",
@@ -91,6 +95,30 @@ TABLES: dict[str, dict[str, tuple[str, str]]] = {
             "Lemmas and parts of speech from spaCy's en_core_web_sm.",
         ),
         "toybox": ("metrics.taggers:ToyboxTagger", "Lemmas and parts of speech of toybox words."),
+    },
+    "parsers": {
+        "factual": (
+            "metrics.capture.parser_factual:FactualParser",
+            "Scene graphs by FACTUAL's flan-T5; factual:ORG/NAME or factual:FOLDER for another one.",
+        ),
+        "toybox": (
+            "metrics.capture.parser_toybox:ToyboxParser",
+            "Scene graphs of toybox captions, by the grammar.",
+        ),
+    },
+    "encoders": {
+        "miniature": (
+            "metrics.capture.encoders:miniature",
+            "The text tower of an embedded dual encoder; miniature:NAME.",
+        ),
+        "sentence_transformers": (
+            "metrics.capture.encoder_sentence:SentenceEncoder",
+            "Models of sentence-transformers; sentence_transformers:ORG/NAME or FOLDER.",
+        ),
+        "tower": (
+            "metrics.capture.encoders:TextTower",
+            "The text tower of any dual encoder; tower:TARGET.",
+        ),
     },
     "foregrounds": {
         "grabcut": (

@@ -173,6 +173,29 @@ class Tagger(Protocol):
         ...
 
 
+class GraphParser(Protocol):
+    """Reads a caption's scene graph. May have `report()`: plain data on what it has read so far."""
+
+    info: ModelInfo
+
+    def parse(self, texts: Sequence[str]) -> Sequence[Mapping[str, JSON] | None]:
+        """One graph for each text, None for a text that it cannot read.
+
+        A graph is {"objects": [...], "attributes": {object: [...]}, "relations": [[s, p, o], ...]}.
+        """
+        ...
+
+
+class PhraseEncoder(Protocol):
+    """Embeds phrases of a few words, so that the alike are near."""
+
+    info: ModelInfo
+
+    def encode(self, phrases: Sequence[str]) -> Embeddings:
+        """One vector for each phrase, shape (n, width)."""
+        ...
+
+
 class Criterion(Protocol):
     """Gives one verdict a candidate, by name. Built as `factory(run)` from a `RunContext`."""
 

@@ -4,9 +4,7 @@ Deviation: columns are found by the names in the model's `id2label`; the release
 their order, which is the same for the three published models.
 """
 
-import hashlib
 from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
@@ -15,6 +13,7 @@ from transformers import AutoModelForSequenceClassification, AutoTokenizer
 
 from benchmark.errors import UserError
 from benchmark.types import JSON, ModelInfo
+from metrics.hub import weights_sha256
 
 PUBLISHED = ",".join(
     (
@@ -91,7 +90,7 @@ class _Classifier:
         self._columns = _columns(spec, model.config.id2label)
         self._limit = min(self._tokenizer.model_max_length, MAX_TOKENS)
         commit = getattr(model.config, "_commit_hash", None)
-        self.info = ModelInfo(name, revision=commit or revision, weights=_weights_sha256(name))
+        self.info = ModelInfo(name, revision=commit or revision, weights=weights_sha256(name))
 
     def probabilities(self, pairs: Sequence[Pair]) -> npt.NDArray[np.float64]:
         """Softmax over the labels, in the order of `COLUMNS`; shape (n, 3)."""
@@ -119,16 +118,6 @@ def _columns(spec: str, id2label: Mapping[int, str]) -> list[int]:
             f" exactly {', '.join(COLUMNS)}"
         )
     return [index[name] for name in COLUMNS]
-
-
-def _weights_sha256(name: str) -> str:
-    """Hash of the weight files of a folder; "" for a model from the hub, which its commit pins."""
-    digest = hashlib.sha256()
-    files = sorted(p for p in Path(name).glob("*") if p.suffix in (".safetensors", ".bin"))
-    for file in files:
-        with file.open("rb") as stream:
-            digest.update(hashlib.file_digest(stream, "sha256").digest())
-    return digest.hexdigest() if files else ""
 
 
 def _chunks(pairs: Sequence[Pair], size: int) -> Iterator[Sequence[Pair]]:

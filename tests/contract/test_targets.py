@@ -28,7 +28,7 @@ TOOLS: dict[str, Callable[[Path], str]] = {
     "transformers": lambda folder: f"transformers:{tiny_models.save_language_model(folder)}",
 }
 
-ADVISERS = {"annotator", "naturalness", "similarity", "text_to_image"}
+ADVISERS = {"annotator", "capture", "naturalness", "similarity", "text_to_image"}
 """Tools that are no language models; each has tests of its own."""
 
 ANSWERERS = {"openai", "transformers_lvlm"}
