@@ -1,0 +1,93 @@
+"""Niches: a concept that was found is set aside, so that the next can surface.
+
+Not in the paper. A deep hole hides the others: when it fills all islands, nothing else is selected for. So
+after each generation the survivors of all islands are compared with the pool. Of the words that at least
+`frequency` of them hold, and whose odds have grown by `log_odds`, the one that grew most is found: who
+holds it becomes a niche and leaves the islands, captions that hold it are refused from then on, and the
+best of the others that were ever evaluated take the free places. In the end the niches and the islands give
+the final captions in turn.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import chain, zip_longest
+from typing import Generic, TypeVar
+
+from attacks.evolution.concepts import Concept, concepts, words_in
+from benchmark.types import JSON
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Niche(Generic[T]):
+    """A concept that was found, when, and who held it then, best first."""
+
+    concept: Concept
+    generation: int
+    members: Sequence[T]
+
+
+@dataclass(slots=True)
+class Niches(Generic[T]):
+    """The concepts found so far.
+
+    Attributes:
+        text_of: The caption of a member.
+        pool: The initial captions.
+        frequency: Of the survivors so many must hold a concept.
+        log_odds: So much its odds must have grown.
+    """
+
+    text_of: Callable[[T], str]
+    pool: Sequence[str]
+    frequency: float
+    log_odds: float
+    found: list[Niche[T]] = field(default_factory=list)
+
+    def admits(self, text: str) -> bool:
+        """Whether a caption holds no concept that was set aside."""
+        return not words_in(text) & {niche.concept.word for niche in self.found}
+
+    def set_aside(self, survivors: Sequence[T], generation: int) -> Niche[T] | None:
+        """Look among the survivors, best first, for a concept; if there is one it becomes a niche."""
+        texts = [self.text_of(one) for one in survivors]
+        for concept in concepts(texts, self.pool) if texts else ():
+            if concept.frequency >= self.frequency and concept.log_odds >= self.log_odds:
+                members = [one for one in survivors if concept.word in words_in(self.text_of(one))]
+                self.found.append(Niche(concept, generation, members))
+                return self.found[-1]
+        return None
+
+    def dealt(self, rest: Sequence[T], n: int) -> list[T]:
+        """The n final ones: the best of each niche and of the `rest`, in turn."""
+        rows = zip_longest(*(niche.members for niche in self.found), rest)
+        dealt: Iterator[T | None] = chain.from_iterable(rows)
+        return [one for one in dealt if one is not None][:n]
+
+    def to_json(self) -> list[dict[str, JSON]]:
+        """For the record: which concepts were set aside, and on what evidence."""
+        return [
+            {
+                "concept": niche.concept.word,
+                "generation": niche.generation,
+                "document_frequency": round(niche.concept.frequency, 4),
+                "pool_frequency": round(niche.concept.pool_frequency, 4),
+                "log_odds": round(niche.concept.log_odds, 4),
+                "captions": len(niche.members),
+            }
+            for niche in self.found
+        ]
+
+
+def share(items: Sequence[T], wanted: Mapping[int, int]) -> dict[int, list[T]]:
+    """Deal items to places in turn, until each has as many as it wants or none is left."""
+    dealt: dict[int, list[T]] = {place: [] for place in wanted}
+    queue = iter(items)
+    while open_ := [place for place in wanted if len(dealt[place]) < wanted[place]]:
+        for place in open_:
+            one = next(queue, None)
+            if one is None:
+                return dealt
+            dealt[place].append(one)
+    return dealt
