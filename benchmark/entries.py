@@ -6,6 +6,10 @@ TABLES: dict[str, dict[str, tuple[str, str]]] = {
             "attacks.advdreamer:AdvDreamer",
             "The worst 3D poses of the object in a picture (AdvDreamer, ICCV 2025).",
         ),
+        "evolution": (
+            "attacks.evolution:Evolution",
+            "Captions whose pictures are described badly, evolved (Blind Spot Navigation, 2025).",
+        ),
         "mac": (
             "attacks.mac:MAC",
             "Rewritten captions that score higher than the true one (MAC, ACL 2025).",
@@ -185,6 +189,10 @@ TABLES: dict[str, dict[str, tuple[str, str]]] = {
             "benchmark.datasets.photo:PhotoDataset",
             "One picture and its label; photo:FILE, or --image FILE --label NAME.",
         ),
+        "searches": (
+            "benchmark.datasets.searches:SearchesDataset",
+            "Searches that start from nothing: evolution and its baselines.",
+        ),
         "synthetic": (
             "attacks.advdreamer.published.synthesis:SyntheticScenes",
             "Objects and backgrounds painted from text by diffusers; synthetic:ORG/NAME.",
@@ -226,6 +234,10 @@ TABLES: dict[str, dict[str, tuple[str, str]]] = {
         "tie": (
             "metrics.caption_criteria:Tie",
             "Observation: both captions score the same.",
+        ),
+        "undescribed": (
+            "metrics.evolution_criteria:Undescribed",
+            "The target's answer covers little of the caption: CAPTURE below blind_below.",
         ),
         "unimodal": (
             "metrics.caption_criteria:Unimodal",
@@ -279,6 +291,10 @@ TABLES: dict[str, dict[str, tuple[str, str]]] = {
         ),
     },
     "scorers": {
+        "capture": (
+            "metrics.capture.score_pairs:score_captions",
+            "CAPTURE of captions or scene graphs against references.",
+        ),
         "mac": (
             "metrics.score_mac:score_pairs",
             "MAC's measures of caption pairs that somebody else made.",

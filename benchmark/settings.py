@@ -161,8 +161,53 @@ MM3DTBENCH: dict[str, Setting] = {
     ),
 }
 
+EVOLUTION: dict[str, Setting] = {
+    "task": Setting("text", "describe pictures, or answer questions", choices=("caption", "vqa")),
+    "question": Setting("text", "how the target is asked to describe a picture"),
+    "painter": Setting("text", "the tool that paints captions", entry="tools"),
+    "capture": Setting("text", "the tool that scores answers, and how", entry="tools"),
+    "operators": Setting(
+        "text", "who writes captions: a language model or a grammar", choices=("grammar", "prompts")
+    ),
+    "llm": Setting("text", 'the language model for operators = prompts, a tool, or "none"'),
+    "other_llm": Setting("text", 'a second one for half of the initial captions, or "none"'),
+    "prompts": Setting("text", 'templates: "trident", or a folder of your own'),
+    "temperature": Setting("number", "of the language model's first try", minimum=0),
+    "top_p": Setting("number", "the language model's nucleus", minimum=0, maximum=1),
+    "llm_tokens": Setting("integer", "the language model's limit", minimum=1),
+    "max_llm_calls": Setting("integer", "cap for each search", minimum=0, words=("none",)),
+    "pool": Setting("integer", "captions to begin with", minimum=1),
+    "population": Setting("text", "offspring of each operator an island, by generation"),
+    "survivors": Setting("text", "survivors an island, by generation"),
+    "islands": Setting("integer", "populations side by side", minimum=1),
+    "parents": Setting("integer", "parents drawn at a time (m)", minimum=1),
+    "selection": Setting(
+        "text",
+        'by the first picture, or "robust": survivors are shown again, ranked by shrunk means',
+        choices=("paper", "robust"),
+    ),
+    "tie_breaking": Setting("text", "who survives of equals", choices=("random", "age")),
+    "niches": Setting("true or false", "set found concepts aside, so that others surface"),
+    "niche_frequency": Setting("number", "found: so many survivors hold it", minimum=0, maximum=1),
+    "niche_log_odds": Setting("number", "found: its log-odds grew by so much"),
+    "max_evaluations": Setting("integer", "cap for each search", minimum=0, words=("schedule",)),
+    "stop_mean": Setting("number", "stop at this mean CAPTURE; 0: only if all is 0", minimum=0),
+    "stop_similarity": Setting("number", "stop when captions are so alike; above 1: never"),
+    "min_objects": Setting("integer", "things that a caption must name", minimum=0),
+    "max_caption_words": Setting("integer", "the longest caption", minimum=1),
+    "min_answer_words": Setting("integer", "shorter descriptions are not scored", minimum=1),
+    "gate": Setting("text", 'tells pictures that miss their caption: similarity:TARGET, or "none"'),
+    "gate_threshold": Setting(
+        "number", 'the least cosine; "auto": 5th percentile of the pool', words=("auto",)
+    ),
+    "blind_below": Setting("number", "CAPTURE below this is a blind spot", minimum=0, maximum=1),
+    "fresh": Setting("integer", "new pictures of each final", minimum=1),
+    "max_new_tokens": Setting("integer", "the most that a target may answer", minimum=1),
+}
+
 ATTACKS: dict[str, dict[str, Setting]] = {
     "advdreamer": ADVDREAMER,
+    "evolution": EVOLUTION,
     "mac": MAC,
     "mm3dtbench": MM3DTBENCH,
 }
@@ -201,6 +246,8 @@ DATASET: dict[str, Setting] = {
     "mask": Setting("text", "photo: a black and white picture of where it is (--mask)"),
     "shuffle": Setting("true or false", "mm3dtbench: choices in an order drawn by the id"),
     "box": Setting("text", "photo: left,top,width,height in pixels (--box)"),
+    "searches": Setting("list of names", "searches: which ones"),
+    "repeats": Setting("integer", "searches: how often each", minimum=1),
 }
 
 
