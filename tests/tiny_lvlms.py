@@ -1,6 +1,7 @@
 """Random vision-language models of the real classes, saved as transformers saves them."""
 
 from pathlib import Path
+from typing import Any
 
 import torch
 from transformers import (
@@ -35,7 +36,7 @@ CHAT = (
 )
 """IMAGE stands for what a class takes for a picture."""
 
-_VISION = {
+_VISION: dict[str, Any] = {
     "hidden_size": 32,
     "intermediate_size": 64,
     "num_hidden_layers": 2,
@@ -44,7 +45,7 @@ _VISION = {
     "image_size": 32,
     "patch_size": 8,
 }
-_TEXT = {
+_TEXT: dict[str, Any] = {
     "hidden_size": 32,
     "intermediate_size": 64,
     "num_hidden_layers": 2,
@@ -73,8 +74,8 @@ def save_llava(folder: Path, *, chat: bool = True) -> Path:
     if not chat:
         tokenizer.chat_template = None
     config = LlavaConfig(
-        vision_config=CLIPVisionConfig(**_VISION),  # type: ignore[arg-type]
-        text_config=LlamaConfig(vocab_size=len(tokenizer), **_TEXT),  # type: ignore[arg-type]
+        vision_config=CLIPVisionConfig(**_VISION),
+        text_config=LlamaConfig(vocab_size=len(tokenizer), **_TEXT),
         image_token_index=tokenizer.get_vocab()["<image>"],
     )
     LlavaForConditionalGeneration(config).save_pretrained(str(folder))
@@ -98,8 +99,8 @@ def save_llava_next(folder: Path) -> Path:
     tokenizer = _tokenizer("<image>", template=template)
     pinpoints = [[32, 64], [64, 32], [64, 64]]
     config = LlavaNextConfig(
-        vision_config=CLIPVisionConfig(**_VISION),  # type: ignore[arg-type]
-        text_config=LlamaConfig(vocab_size=len(tokenizer), **_TEXT),  # type: ignore[arg-type]
+        vision_config=CLIPVisionConfig(**_VISION),
+        text_config=LlamaConfig(vocab_size=len(tokenizer), **_TEXT),
         image_token_index=tokenizer.get_vocab()["<image>"],
         image_grid_pinpoints=pinpoints,
     )
@@ -126,14 +127,14 @@ def save_qwen2_vl(folder: Path) -> Path:
     template = CHAT.replace("IMAGE", "".join(around[:3]))
     tokenizer = _tokenizer(*around, template=template)
     vocabulary = tokenizer.get_vocab()
-    sections = {"rope_type": "default", "mrope_section": [2, 3, 3], "rope_theta": 10_000.0}
+    sections: Any = {"rope_type": "default", "mrope_section": [2, 3, 3], "rope_theta": 10_000.0}
     config = Qwen2VLConfig(
-        vision_config=Qwen2VLVisionConfig(  # type: ignore[arg-type]
+        vision_config=Qwen2VLVisionConfig(
             embed_dim=32, depth=2, hidden_size=32, num_heads=2, patch_size=8
         ),
-        text_config=Qwen2VLTextConfig(  # type: ignore[arg-type]
+        text_config=Qwen2VLTextConfig(
             vocab_size=len(tokenizer),
-            rope_parameters=sections,  # type: ignore[arg-type]
+            rope_parameters=sections,
             **_TEXT,
         ),
         image_token_id=vocabulary["<|image_pad|>"],

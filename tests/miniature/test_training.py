@@ -13,8 +13,16 @@ from benchmark.toybox.grammar import parse
 from benchmark.toybox.render import render
 from benchmark.toybox.sampling import scenes
 from benchmark.toybox.truth import true_of
-from targets.miniature import checkpoints, dual_training, writer_training
+from targets.miniature import (
+    checkpoints,
+    dual_training,
+    lvlm_tower,
+    lvlm_training,
+    writer_training,
+)
 from targets.miniature.dual_training import DualRecipe
+from targets.miniature.layouts import layout
+from targets.miniature.lvlm_tower import LvlmRecipe, TrainingSet
 from targets.miniature.vocabulary import caption_tokenizer
 from targets.miniature.writer_training import WriterRecipe
 
@@ -58,6 +66,30 @@ def trained_writer(path: Path) -> dict[str, torch.Tensor]:
     return dict(model.state_dict())
 
 
+def data_of_answerers() -> TrainingSet:
+    return TrainingSet(PICTURES, SCENES, np.stack([layout(scene) for scene in SCENES]))
+
+
+ANSWERER = LvlmRecipe(
+    scenes=24, tower_steps=4, steps=4, tower_batch=8, batch=4, width=32, layers=1, seed=8
+)
+
+
+def trained_tower(path: Path) -> dict[str, torch.Tensor]:
+    torch.manual_seed(ANSWERER.seed)
+    tower = lvlm_training.tower_of(lvlm_training.build(ANSWERER))
+    lvlm_tower.train_tower(tower, data_of_answerers(), ANSWERER, path, lambda text: None)
+    return dict(tower.state_dict())
+
+
+def trained_answerer(path: Path) -> dict[str, torch.Tensor]:
+    torch.manual_seed(ANSWERER.seed)
+    model = lvlm_training.build(ANSWERER)
+    data = data_of_answerers()
+    lvlm_training.train(model, data, ANSWERER, path, lambda step: None, lambda text: None)
+    return dict(model.state_dict())
+
+
 def assert_resumes(train: Callable[[Path], dict[str, torch.Tensor]], folder: Path) -> None:
     whole = train(folder / "whole.pt")
     with pytest.MonkeyPatch.context() as patch:
@@ -78,6 +110,13 @@ def test_a_killed_training_of_a_dual_encoder_goes_on(loss: str, tmp_path: Path) 
 
 def test_a_killed_training_of_the_writer_goes_on(tmp_path: Path) -> None:
     assert_resumes(trained_writer, tmp_path)
+
+
+@pytest.mark.parametrize("train", [trained_tower, trained_answerer])
+def test_a_killed_training_of_an_answerer_goes_on(
+    train: Callable[[Path], dict[str, torch.Tensor]], tmp_path: Path
+) -> None:
+    assert_resumes(train, tmp_path)
 
 
 def test_captions_are_true_and_their_altered_twins_false() -> None:

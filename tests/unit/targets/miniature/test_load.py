@@ -10,12 +10,12 @@ from open_clip.model import CustomTextCLIP
 from safetensors.torch import save_file
 
 from benchmark.errors import UserError
-from benchmark.protocols import LanguageModel
+from benchmark.protocols import Answerer, DualEncoder, LanguageModel
 from benchmark.types import Sampling
 from targets.miniature import load
 from targets.miniature.vocabulary import caption_tokenizer
 from targets.weights import sha256_of
-from tests import tiny_models
+from tests import tiny_lvlms, tiny_models
 
 CONFIG = {
     "embed_dim": 16,
@@ -56,6 +56,7 @@ def weights(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     )
     caption_tokenizer().save_pretrained(str(folder))
     tiny_models.save_language_model(tmp_path / "writer-mini")
+    tiny_lvlms.save_llava(tmp_path / "lvlm-mini")
     monkeypatch.setattr(load, "WEIGHTS", tmp_path)
     return tmp_path
 
@@ -65,6 +66,7 @@ def test_a_target_is_an_open_clip_folder(weights: Path) -> None:
     assert model.info.id == "miniature:clip-mini"
     assert model.info.license == "Apache-2.0"
     assert model.info.weights == sha256_of([weights / "clip-mini" / "open_clip_model.safetensors"])
+    assert isinstance(model, DualEncoder)
     embeddings = model.encode_texts(["a red ball", "three blue cactuses on the beach"])
     np.testing.assert_allclose(np.linalg.norm(embeddings, axis=1), 1, atol=1e-5)
     assert model.encode_images([np.zeros((64, 64, 3), np.uint8)]).shape == (1, 16)
@@ -76,6 +78,14 @@ def test_the_writer_runs_in_double_precision(weights: Path) -> None:
     assert (writer.info.id, writer.info.dtype) == ("miniature:writer-mini", "float64")
     replies = writer.complete(["a red ball"] * 9, range(9), Sampling(1.0, 1.0, 8))
     assert len(set(replies)) > 3
+
+
+def test_an_answerer_runs_in_double_precision_unless_told_otherwise(weights: Path) -> None:
+    model = load.target("lvlm-mini", {})
+    assert isinstance(model, Answerer)
+    assert (model.info.id, model.info.dtype) == ("miniature:lvlm-mini", "float64")
+    assert model.info.license == "Apache-2.0"
+    assert load.target("lvlm-mini", {"dtype": "float32"}).info.dtype == "float32"
 
 
 def test_an_unknown_miniature_is_answered_with_the_likely_ones(weights: Path) -> None:
