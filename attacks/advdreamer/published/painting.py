@@ -5,6 +5,7 @@ on, and filled up at the right and below to whole latent cells. One picture at a
 generator on the CPU, so that neither the company nor the device decides what a seed stands for.
 """
 
+import importlib.util
 import inspect
 import json
 from collections.abc import Mapping
@@ -31,6 +32,11 @@ _CELL = 16
 """Sides are multiples of this: eight pixels a latent, and some models take latents by twos."""
 
 _INDEX = "model_index.json"
+_OFFLOADS = ("none", "model", "sequential")
+_QUANTISATIONS = ("none", "8bit", "4bit")
+_LARGEST = ("transformer", "unet", "text_encoder_2", "text_encoder_3")
+"""Parts of pipelines that are worth quantising. The last two are T5, in FLUX and Stable Diffusion 3."""
+
 _DOES = {"inpaint": "paint within a mask", "edit": "edit a picture", "text": "paint from a text"}
 
 
@@ -45,6 +51,9 @@ class PaintSettings:
     steps, guidance, strength: None is the pipeline's own; strength is how much of the noise is added.
     prompt, negative: What is painted, and what is not.
     seed: Of the noise, the same for all pictures.
+    offload: What waits in the CPU's memory until its turn, slower and with less of the GPU's memory:
+        "none"; "model", whole models; "sequential", layer by layer.
+    quantisation: Of the largest networks, by bitsandbytes: "none", "8bit" or "4bit".
     """
 
     model: str = "stable-diffusion-v1-5/stable-diffusion-inpainting"
@@ -60,6 +69,12 @@ class PaintSettings:
     prompt: str = ""
     negative: str = ""
     seed: int = 0
+    offload: str = "none"
+    quantisation: str = "none"
+
+
+class BlackedOutError(ValueError):
+    """A pipeline painted something that its own safety checker does not let out."""
 
 
 class Painter:
@@ -80,17 +95,24 @@ class Painter:
         load: dict[str, Any] = {"revision": revision, "dtype": dtype}
         if settings.variant:
             load["variant"] = settings.variant
+        if settings.offload != "none" and device.type == "cpu":
+            raise UserError(
+                f"offload = {settings.offload} needs a GPU to work on: add --device cuda"
+            )
         library: Any = diffusers_logging
         shows = library.is_progress_bar_enabled()
         library.disable_progress_bar()
         try:
             with loading("diffusers", settings.model):
-                kind = _pipeline_class(settings, task, revision)
+                index = _model_index(settings.model, revision)
+                kind = _pipeline_class(settings, task, index)
+                if settings.quantisation != "none":
+                    load["quantization_config"] = _quantised(settings.quantisation, index, dtype)
                 pipe = kind.from_pretrained(settings.model, **load)
         finally:
             if shows:
                 library.enable_progress_bar()
-        self._pipe: Any = pipe.to(device)
+        self._pipe: Any = _put(pipe, settings.offload, device)
         self._pipe.set_progress_bar_config(disable=True)
         self._accepts = _parameters(type(pipe))
         self._guidance = guidance_name(type(pipe))
@@ -103,7 +125,7 @@ class Painter:
         wanted over the original.
 
         Raises:
-            ValueError: The pipeline's safety checker blacked the picture out.
+            BlackedOutError: The pipeline's safety checker blacked the picture out.
         """
         canvas = _Canvas.of(pixels.shape[:2], self._settings.side)
         call: dict[str, Any] = {"image": canvas.picture(pixels)}
@@ -115,7 +137,7 @@ class Painter:
         """A picture (height, width, 3) of what the prompt says.
 
         Raises:
-            ValueError: The pipeline's safety checker blacked the picture out.
+            BlackedOutError: The pipeline's safety checker blacked the picture out.
         """
         canvas = _Canvas.of((height, width), self._settings.side)
         return canvas.restored(self._run(canvas, prompt, seed, {}))
@@ -138,7 +160,7 @@ class Painter:
         with torch.inference_mode():
             result = self._pipe(**call, generator=generator, output_type="pil")
         if any(getattr(result, "nsfw_content_detected", None) or ()):
-            raise ValueError(
+            raise BlackedOutError(
                 f"the safety checker of {chosen.model} blacked a picture out: try another seed,"
                 " or a model without one"
             )
@@ -152,6 +174,44 @@ def _check(settings: PaintSettings) -> None:
         raise UserError(f"steps = {settings.steps}: give at least 1")
     if settings.strength is not None and not 0 < settings.strength <= 1:
         raise UserError(f"strength = {settings.strength:g}: give a number above 0 and at most 1")
+    for key, known in (("offload", _OFFLOADS), ("quantisation", _QUANTISATIONS)):
+        if (value := getattr(settings, key)) not in known:
+            raise UserError(f"{key} = {value!r} is unknown: use {', '.join(known)}")
+
+
+def _put(pipe: Any, offload: str, device: torch.device) -> Any:
+    """The pipeline where it shall work: on the device, or on its way there piece by piece."""
+    match offload:
+        case "model":
+            pipe.enable_model_cpu_offload(device=device)
+        case "sequential":
+            pipe.enable_sequential_cpu_offload(device=device)
+        case _:
+            return pipe.to(device)
+    return pipe
+
+
+def _quantised(bits: str, index: Mapping[str, Any], dtype: torch.dtype) -> Any:
+    """How the largest networks of a pipeline are loaded in 8 or 4 bits.
+
+    Raises:
+        UserError: bitsandbytes is not installed.
+    """
+    if importlib.util.find_spec("bitsandbytes") is None:
+        raise UserError(f"quantisation = {bits} needs bitsandbytes: pip install bitsandbytes")
+    how: dict[str, Any] = {"load_in_8bit": True}
+    if bits == "4bit":
+        how = {
+            "load_in_4bit": True,
+            "bnb_4bit_quant_type": "nf4",
+            "bnb_4bit_compute_dtype": dtype,
+        }
+    config: Any = diffusers.PipelineQuantizationConfig
+    return config(
+        quant_backend=f"bitsandbytes_{bits}",
+        quant_kwargs=how,
+        components_to_quantize=[name for name in _LARGEST if name in index],
+    )
 
 
 def _parameters(kind: type) -> Mapping[str, inspect.Parameter]:
@@ -167,7 +227,7 @@ def guidance_name(kind: type) -> str:
     return "true_cfg_scale" if usual is None or usual.default is None else "guidance_scale"
 
 
-def _pipeline_class(settings: PaintSettings, task: Task, revision: str | None) -> Any:
+def _pipeline_class(settings: PaintSettings, task: Task, index: Mapping[str, Any]) -> Any:
     """The class to load: the one that is named, the repository's own if it fits, or the task's.
 
     Raises:
@@ -175,7 +235,7 @@ def _pipeline_class(settings: PaintSettings, task: Task, revision: str | None) -
     """
     name = settings.pipeline
     if not name:
-        name = str(_model_index(settings.model, revision).get("_class_name"))
+        name = str(index.get("_class_name"))
     kind = getattr(diffusers, name, None)
     if kind is None:
         raise UserError(

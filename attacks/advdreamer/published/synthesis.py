@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from attacks.advdreamer.published.hub import read
-from attacks.advdreamer.published.painting import Painter, PaintSettings
+from attacks.advdreamer.published.painting import BlackedOutError, Painter, PaintSettings
 from attacks.advdreamer.stages import Foreground, ForegroundError, Mask
 from benchmark import registry
 from benchmark.errors import UserError
@@ -34,8 +34,38 @@ class TextSettings(PaintSettings):
     px: int = 512
 
 
+PAINTERS: dict[str, dict[str, JSON]] = {
+    "flux-dev": {
+        "model": "black-forest-labs/FLUX.1-dev",
+        "dtype": "bfloat16",
+        "px": 1024,
+        "side": 1024,
+        "steps": 50,
+        "guidance": 3.5,
+    },
+    "sd3.5": {
+        "model": "stabilityai/stable-diffusion-3.5-large",
+        "dtype": "bfloat16",
+        "px": 1024,
+        "side": 1024,
+        "steps": 28,
+        "guidance": 3.5,
+    },
+    "sd1.5": {
+        "model": "stable-diffusion-v1-5/stable-diffusion-v1-5",
+        "px": 512,
+        "side": 512,
+        "steps": 50,
+        "guidance": 7.5,
+    },
+}
+"""Short names for models with the settings in general use; any of them can be given another value."""
+
+
 class TextToImage:
-    """A tool that paints prompts: `text_to_image:MODEL`. An item is a prompt or a pair (prompt, seed).
+    """A tool that paints prompts: `text_to_image:MODEL`, with a repository or one of `PAINTERS`.
+
+    `text_to_image:flux-dev,offload=model,quantisation=4bit` paints on a GPU of 16 GB.
 
     Raises:
         UserError: A setting cannot be used, or the model makes no pictures from text or cannot be loaded.
@@ -44,17 +74,31 @@ class TextToImage:
     info: ModelInfo
 
     def __init__(self, argument: str, settings: Mapping[str, JSON]) -> None:
+        name, _, rest = argument.partition(",")
+        if name in PAINTERS:
+            argument, settings = rest, {**PAINTERS[name], **settings}
         self._settings = read(TextSettings, argument, settings)
         if self._settings.px < 16:
             raise UserError(f"px = {self._settings.px}: give at least 16 pixels")
         self._painter = Painter(self._settings, "text", "text_to_image")
         self.info = self._painter.info
 
+    def paint(self, texts: Sequence[str], seeds: Sequence[int]) -> list[Pixels | None]:
+        """One picture (px, px, 3) of each text, None where the safety checker blacked it out."""
+        return [self._painted(text, seed) for text, seed in zip(texts, seeds, strict=True)]
+
+    def _painted(self, text: str, seed: int) -> Pixels | None:
+        px = self._settings.px
+        try:
+            return self._painter.from_text(text, px, px, seed)
+        except BlackedOutError:
+            return None
+
     def ask(self, items: Sequence[str | tuple[str, int]]) -> list[Pixels]:
-        """One picture (px, px, 3) for each item; the same item gives the same picture.
+        """One picture (px, px, 3) for each item, a prompt or a pair (prompt, seed).
 
         Raises:
-            ValueError: The pipeline's safety checker blacked a picture out.
+            BlackedOutError: The pipeline's safety checker blacked a picture out.
         """
         px, seed = self._settings.px, self._settings.seed
         asked = [(item, seed) if isinstance(item, str) else item for item in items]

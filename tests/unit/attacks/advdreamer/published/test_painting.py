@@ -5,9 +5,18 @@ from typing import Any
 import diffusers
 import numpy as np
 import pytest
+import torch
 from PIL import Image
 
-from attacks.advdreamer.published.painting import Painter, PaintSettings, fits, guidance_name
+from attacks.advdreamer.published.painting import (
+    BlackedOutError,
+    Painter,
+    PaintSettings,
+    _put,
+    _quantised,
+    fits,
+    guidance_name,
+)
 from benchmark.errors import UserError
 
 PICTURE = np.random.default_rng(0).integers(0, 256, (21, 32, 3), dtype=np.uint8)
@@ -124,6 +133,9 @@ def test_info(painter: Painter, pipelines: dict[str, Path]) -> None:
         ("inpaint", "inpaint", {"steps": 0}, r"steps = 0: give at least 1"),
         ("inpaint", "inpaint", {"side": 8}, r"side = 8: give at least 16 pixels"),
         ("inpaint", "inpaint", {"dtype": "int8"}, r"dtype 'int8' is unknown"),
+        ("text", "text", {"offload": "all"}, r"offload = 'all' is unknown: use none, model, seq"),
+        ("text", "text", {"offload": "model"}, r"offload = model needs a GPU to work on: add --d"),
+        ("text", "text", {"quantisation": "2bit"}, r"'2bit' is unknown: use none, 8bit, 4bit"),
     ],
 )
 def test_what_cannot_be_used(
@@ -144,7 +156,7 @@ def test_a_picture_that_was_blacked_out(painter: Painter, monkeypatch: pytest.Mo
     black = SimpleNamespace(images=[Image.new("RGB", (32, 32))], nsfw_content_detected=[True])
     monkeypatch.setattr(painter, "_pipe", lambda **call: black)
     with pytest.raises(
-        ValueError, match=r"safety checker of .* blacked a picture out: try another"
+        BlackedOutError, match=r"safety checker of .* blacked a picture out: try another"
     ):
         painter.paint(PICTURE, REGION)
 
@@ -165,3 +177,46 @@ def test_newer_pipelines_fit_too(name: str, tasks: set[str], guidance: str) -> N
     kind = getattr(diffusers, name)
     assert {task for task in ("inpaint", "edit", "text") if fits(kind, task)} == tasks
     assert guidance_name(kind) == guidance
+
+
+def test_offloading_takes_the_place_of_the_move_to_the_device() -> None:
+    done: list[tuple[str, Any]] = []
+
+    class Pipe:
+        def to(self, device: Any) -> "Pipe":
+            done.append(("to", device))
+            return self
+
+        def enable_model_cpu_offload(self, device: Any) -> None:
+            done.append(("model", device))
+
+        def enable_sequential_cpu_offload(self, device: Any) -> None:
+            done.append(("sequential", device))
+
+    pipe, device = Pipe(), torch.device("cpu")
+    assert [_put(pipe, how, device) for how in ("none", "model", "sequential")] == [pipe] * 3
+    assert done == [("to", device), ("model", device), ("sequential", device)]
+
+
+def test_the_largest_networks_are_quantised(monkeypatch: pytest.MonkeyPatch) -> None:
+    made: list[dict[str, Any]] = []
+    monkeypatch.setattr(
+        diffusers, "PipelineQuantizationConfig", lambda **how: made.append(how) or "config"
+    )
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: name)
+    index = {"transformer": [], "text_encoder": [], "text_encoder_2": [], "vae": []}
+    assert _quantised("4bit", index, torch.bfloat16) == "config"
+    _quantised("8bit", index, torch.bfloat16)
+    four, eight = made
+    assert four["components_to_quantize"] == ["transformer", "text_encoder_2"]
+    assert four["quant_backend"] == "bitsandbytes_4bit"
+    assert four["quant_kwargs"]["bnb_4bit_compute_dtype"] is torch.bfloat16
+    assert eight["quant_kwargs"] == {"load_in_8bit": True}
+
+
+def test_quantising_needs_its_library(
+    pipelines: dict[str, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    with pytest.raises(UserError, match=r"quantisation = 4bit needs bitsandbytes: pip install"):
+        Painter(settings(pipelines["text"], quantisation="4bit"), "text", "text_to_image")

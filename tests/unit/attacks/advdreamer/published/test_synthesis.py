@@ -5,10 +5,19 @@ from typing import Any
 import numpy as np
 import pytest
 
-from attacks.advdreamer.published.synthesis import SyntheticScenes, TextToImage, placed
+from attacks.advdreamer.published.hub import PINNED, read
+from attacks.advdreamer.published.painting import BlackedOutError
+from attacks.advdreamer.published.synthesis import (
+    PAINTERS,
+    SyntheticScenes,
+    TextSettings,
+    TextToImage,
+    placed,
+)
 from attacks.advdreamer.stages import Box, ForegroundError, Mask
 from benchmark import registry
 from benchmark.errors import UserError
+from benchmark.protocols import Painter
 from benchmark.types import JSON, ModelInfo, Pixels
 
 PX = 32
@@ -59,6 +68,37 @@ def test_prompts_are_painted(pipelines: dict[str, Path]) -> None:
     assert (first != other).any()
     assert tool.info.id == f"text_to_image:{pipelines['text']}"
     assert tool.ask([]) == []
+
+
+def test_a_painter_of_texts(pipelines: dict[str, Path], monkeypatch: pytest.MonkeyPatch) -> None:
+    tool = TextToImage(f"{pipelines['text']},px={PX},side=32,steps=2", {})
+    assert isinstance(tool, Painter)
+    first, other = tool.paint(["a duck", "a duck"], [3, 4])
+    assert first is not None
+    assert first.shape == (PX, PX, 3)
+    assert not np.array_equal(first, other)
+    np.testing.assert_array_equal(first, tool.ask([("a duck", 3)])[0])
+
+    def blacked_out(prompt: str, height: int, width: int, seed: int) -> Pixels:
+        if seed == 4:
+            raise BlackedOutError("not for you")
+        return np.zeros((height, width, 3), np.uint8)
+
+    monkeypatch.setattr(tool._painter, "from_text", blacked_out)
+    painted = tool.paint(["a duck", "a duck"], [3, 4])
+    assert [one is None for one in painted] == [False, True]
+
+
+def test_painters_by_a_short_name(pipelines: dict[str, Path]) -> None:
+    text = str(pipelines["text"])
+    small = f"model={text},px={PX},side=32,steps=2"
+    tool = TextToImage(f"sd1.5,{small}", {"device": "cpu"})
+    assert '"guidance": 7.5' in tool.info.preprocessing
+    assert '"steps": 2' in tool.info.preprocessing
+    assert set(PAINTERS) == {"flux-dev", "sd3.5", "sd1.5"}
+    for preset in PAINTERS.values():
+        assert preset["model"] in PINNED
+        read(TextSettings, "", preset)
 
 
 def test_samples_take_the_classes_in_turn(scenes: SyntheticScenes) -> None:
