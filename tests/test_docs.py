@@ -17,6 +17,7 @@ BLOCKS = re.findall(r"^```bash\n(.*?)^```", README, re.MULTILINE | re.DOTALL)
 COMMANDS = [
     "run",
     "show",
+    "report",
     "list",
     "score",
     "answers",
