@@ -25,19 +25,22 @@ LICENSE = "Apache-2.0"
 def target(argument: str, settings: Mapping[str, JSON]) -> OpenClip | TransformersLVLM:
     """A dual encoder or a vision-language model of the embedded world: `miniature:clip-mini`.
 
+    A path such as `miniature:./mine` names the folder of a dual encoder of one's own, made like these.
+
     Vision-language models run in float64: rounding then never decides between two words, so an answer is
     the same in any batch.
 
     Raises:
         UserError: There is no such miniature, or its weights are not in the package.
     """
-    folder = str(_folder(argument, TARGETS, "targets"))
+    own = "/" in argument and Path(argument).is_dir()
+    folder = argument if own else str(_folder(argument, TARGETS, "targets"))
     model: OpenClip | TransformersLVLM
     if argument in ANSWERERS:
         model = TransformersLVLM(folder, {"dtype": "float64", **settings})
     else:
         model = OpenClip(folder, settings)
-    model.info = replace(model.info, id=f"miniature:{argument}", license=LICENSE)
+    model.info = replace(model.info, id=f"miniature:{argument}", license="" if own else LICENSE)
     return model
 
 
