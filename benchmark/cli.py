@@ -1,7 +1,8 @@
 """The command line: `trident VERB` or `python -m benchmark VERB`. Parses and prints, nothing else.
 
 Exit codes: 0 done, 1 a failure or an interrupted run, 2 a mistake in the command, 3 more errored
-samples than --max-error-rate. Every error is one line on stderr; TRIDENT_DEBUG=1 adds the traceback.
+samples than --max-error-rate; of `compare` also 10 regression, 11 inconclusive, 12 not comparable.
+Every error is one line on stderr; TRIDENT_DEBUG=1 adds the traceback.
 """
 
 import argparse
@@ -13,6 +14,7 @@ from collections.abc import Sequence
 from benchmark import __version__
 from benchmark.commands import (
     answers,
+    compare,
     doctor,
     export,
     leaderboard,
@@ -49,6 +51,8 @@ def build_parser() -> argparse.ArgumentParser:
         listing,
         score,
         answers,
+        compare,
+        noise,
         export,
         submit,
         leaderboard,

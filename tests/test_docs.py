@@ -21,6 +21,8 @@ COMMANDS = [
     "list",
     "score",
     "answers",
+    "compare",
+    "noise",
     "export",
     "submit",
     "leaderboard",

@@ -11,7 +11,7 @@ from benchmark import __version__, cli
 from benchmark.commands import listing
 from tests.cli.conftest import Trident
 
-COMMANDS = ["run", "show", "list", "score", "world", "doctor"]
+COMMANDS = ["run", "show", "list", "score", "compare", "noise", "world", "doctor"]
 
 
 @pytest.mark.parametrize("arguments", [[], *([command] for command in COMMANDS)])
