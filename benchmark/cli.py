@@ -19,6 +19,7 @@ from benchmark.commands import (
     export,
     leaderboard,
     listing,
+    noise,
     report,
     run,
     score,
