@@ -154,16 +154,16 @@ def overall(verdicts: Iterable[Verdict]) -> Verdict:
     return "PASS" if found == {"PASS"} else "INCONCLUSIVE"
 
 
-def holm(p_values: Sequence[float]) -> list[float]:
+def holm(raw: Sequence[float]) -> list[float]:
     """Adjusted p-values in the given order (Holm 1979): the k-th smallest of m times m - k + 1.
 
     >>> holm([0.01, 0.04, 0.03])
     [0.03, 0.06, 0.06]
     """
-    adjusted = [0.0] * len(p_values)
+    adjusted = [0.0] * len(raw)
     largest = 0.0
-    for rank, index in enumerate(sorted(range(len(p_values)), key=p_values.__getitem__)):
-        largest = max(largest, min(1.0, (len(p_values) - rank) * p_values[index]))
+    for rank, index in enumerate(sorted(range(len(raw)), key=raw.__getitem__)):
+        largest = max(largest, min(1.0, (len(raw) - rank) * raw[index]))
         adjusted[index] = largest
     return adjusted
 
@@ -182,12 +182,12 @@ def count(outcomes: Iterable[Outcome]) -> Pairs:
 
 
 def _scenario(filled: Sequence[Sequence[Outcome]], margin: float) -> _Scenario:
-    tests = [_tests(outcomes, margin) for outcomes in filled]
+    tests = [p_values(outcomes, margin) for outcomes in filled]
     return _Scenario([one[0] for one in tests], holm([one[1] for one in tests]))
 
 
-def _tests(outcomes: Sequence[Outcome], margin: float) -> tuple[float, float]:
-    """(p_no_worse, p_worse), each the larger of the exact test and one that knows of groups.
+def p_values(outcomes: Sequence[Outcome], margin: float) -> tuple[float, float]:
+    """(p_no_worse, p_worse) of known outcomes, each the larger of the exact test and one of groups.
 
     The latter is the score test with its variance inflated, and Student's distribution with as many
     degrees of freedom as there are groups less one.
