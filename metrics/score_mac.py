@@ -7,7 +7,6 @@ import json
 import os
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import fmean
@@ -24,11 +23,17 @@ from metrics.diversity import (
     is_open_class,
     normalized_entropy,
 )
+from metrics.pair_files import (
+    checked_text,
+    entries,
+    json_lines,
+    parsed,
+    read_utf8,
+    shown,
+    write_files,
+)
 
 DATASET_NAMES = (*PUBLISHED_LIMITS, "auto")
-
-MAX_CHARACTERS = 20_000
-"""Longer texts are no captions; aligning one takes time and memory that grow with its square."""
 
 CHUNK = 1000
 """Pairs between two calls of the progress function."""
@@ -87,10 +92,10 @@ def score_pairs(
         if progress is not None:
             progress(len(lines), len(pairs))
     summary = _summary(lines)
-    _write(
+    write_files(
         Path(out),
         {
-            "scores.jsonl": "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines),
+            "scores.jsonl": json_lines(lines),
             "summary.json": json.dumps(summary, indent=2) + "\n",
         },
     )
@@ -104,12 +109,7 @@ def read_pairs(path: str | os.PathLike[str]) -> list[Pair]:
         UserError: See `score_pairs`.
         OSError: The file cannot be read.
     """
-    raw = Path(path).read_bytes()
-    try:
-        content = raw.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        line = raw.count(b"\n", 0, error.start) + 1
-        raise UserError(f"{path}:{line}: not UTF-8: save the file as UTF-8") from error
+    content = read_utf8(path)
     is_rococo = content.lstrip().startswith("[")
     pairs: list[Pair] = []
     seen: dict[str, str] = {}
@@ -124,33 +124,18 @@ def read_pairs(path: str | os.PathLike[str]) -> list[Pair]:
 
 
 def _json_lines(path: str | os.PathLike[str], content: str) -> Iterator[tuple[str, Pair]]:
-    # Not splitlines: JSON text may hold other line separators, such as U+2028.
-    for number, line in enumerate(content.split("\n"), start=1):
-        if not line.strip():
-            continue
-        where = f"{path}:{number}"
-        entry = _parsed(where, line)
-        if not isinstance(entry, dict):
-            raise UserError(f"{where}: expected an object with id, text and adversarial")
-        if missing := [key for key in ("id", "text", "adversarial") if key not in entry]:
-            raise UserError(f"{where}: {' and '.join(missing)} missing: give id, text, adversarial")
-        identifier = entry["id"]
-        if isinstance(identifier, bool) or not isinstance(identifier, str | int):
-            raise UserError(f"{where}: id is {_shown(identifier)}: expected a text or an integer")
-        if isinstance(identifier, str):
-            _text(where, entry, "id")
+    for where, entry in entries(path, content, ("id", "text", "adversarial")):
         operation = entry.get("operation")
         if operation is not None and operation not in OPERATIONS:
             raise UserError(
-                f"{where}: operation is {_shown(operation)}: expected one of {', '.join(OPERATIONS)}"
+                f"{where}: operation is {shown(operation)}: expected one of {', '.join(OPERATIONS)}"
             )
         text, adversarial = _text(where, entry, "text"), _text(where, entry, "adversarial")
-        yield where, Pair(identifier, text, adversarial, operation)
+        yield where, Pair(entry["id"], text, adversarial, operation)
 
 
 def _rococo(path: str | os.PathLike[str], content: str) -> Iterator[tuple[str, Pair]]:
-    entries = _parsed(str(path), content)
-    for index, entry in enumerate(entries):
+    for index, entry in enumerate(parsed(str(path), content)):
         where = f"{path}, entry {index + 1}"
         captions = entry.get("caption") if isinstance(entry, dict) else None
         if not isinstance(captions, list) or len(captions) < 2:
@@ -167,33 +152,8 @@ def _rococo(path: str | os.PathLike[str], content: str) -> Iterator[tuple[str, P
             yield what, Pair(f"{image}#{i}", text, adversarial)
 
 
-def _parsed(where: str, content: str) -> Any:
-    try:
-        return json.loads(content)
-    except json.JSONDecodeError as error:
-        raise UserError(f"{where}: not JSON: {error.msg} at column {error.colno}") from error
-    except RecursionError as error:
-        raise UserError(f"{where}: not a pair: too deeply nested") from error
-
-
 def _text(where: str, entry: Mapping[str, Any], key: str) -> str:
-    value = entry.get(key)
-    if not isinstance(value, str):
-        raise UserError(f"{where}: {key} is {_shown(value)}: expected a text")
-    if key in ("id", "image", "text") and not value.strip():
-        raise UserError(f"{where}: {key} is empty: expected a text")
-    if len(value) > MAX_CHARACTERS:
-        raise UserError(f"{where}: {key} has {len(value)} characters: {MAX_CHARACTERS} at most")
-    try:
-        value.encode()
-    except UnicodeEncodeError as error:
-        raise UserError(f"{where}: {key} holds half a character (a lone surrogate)") from error
-    return value
-
-
-def _shown(value: object) -> str:
-    text = json.dumps(value)
-    return text if len(text) <= 40 else text[:37] + "..."
+    return checked_text(where, key, entry.get(key), empty=key == "adversarial")
 
 
 def _own_limit(pairs: Sequence[Pair]) -> int:
@@ -229,18 +189,3 @@ def _summary(lines: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
         "tokens": sum(counts),
         "unique_tokens": len(counts),
     }
-
-
-def _write(folder: Path, files: Mapping[str, str]) -> None:
-    """Write all files under other names first, so that no old file is lost to a failure."""
-    folder.mkdir(parents=True, exist_ok=True)
-    waiting = {folder / f".{name}.part": folder / name for name in files}
-    try:
-        for part, content in zip(waiting, files.values(), strict=True):
-            part.write_text(content, encoding="utf-8", newline="\n")
-        for part, final in waiting.items():
-            part.replace(final)
-    finally:
-        for part in waiting:
-            with suppress(OSError):
-                part.unlink(missing_ok=True)

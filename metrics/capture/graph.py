@@ -29,6 +29,11 @@ class Graph:
         """The attributes of all objects in one row: CAPTURE forgets whose they are."""
         return tuple(attribute for owned in self.attributes.values() for attribute in owned)
 
+    @property
+    def is_empty(self) -> bool:
+        """Whether it names nothing at all: such a graph scores 0 against everything."""
+        return not (self.objects or self.all_attributes or self.relations)
+
     def as_json(self) -> dict[str, JSON]:
         """Plain data; `from_json` reads it."""
         return {

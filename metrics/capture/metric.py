@@ -136,7 +136,7 @@ class Capture:
         )
 
     def describe(self) -> dict[str, JSON]:
-        """Everything that decides a score, with versions and hashes; of models, those in use."""
+        """Everything that decides a score, with versions and hashes; of models, those made so far."""
         said: dict[str, JSON] = {
             **settings_of(self.setup.rules),
             "parser": self._model_of("parser", self.setup.parser),
@@ -161,7 +161,8 @@ class Capture:
             "weights": info.weights,
             "preprocessing": info.preprocessing,
         }
-        return said
+        report = getattr(model, "report", None)
+        return said if report is None else {**said, "report": report()}
 
 
 def _weights(text: str) -> tuple[float, float, float]:
