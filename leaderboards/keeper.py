@@ -1,6 +1,7 @@
 """What the command line reaches: packing, validating, building and serving, by one name."""
 
 import shutil
+import tempfile
 from http.server import ThreadingHTTPServer
 from pathlib import Path, PurePosixPath
 
@@ -33,19 +34,30 @@ class Keeper:
         note: str = "",
         all_pictures: bool = False,
     ) -> tuple[Path, Report]:
-        """Pack a run and validate it; what does not pass is removed again.
+        """Pack a run and validate it; what does not pass is not written.
 
         Raises:
             UserError: The run cannot be packed.
         """
-        out = pack(
-            run, root, model_name=model_name, paper=paper, note=note, all_pictures=all_pictures
-        )
         report = Report()
-        _, problems, notes = validate_submission(out)
-        report.add(run, problems, notes)
-        if problems:
-            shutil.rmtree(out)
+        with tempfile.TemporaryDirectory() as folder:
+            packed = pack(
+                run,
+                Path(folder),
+                model_name=model_name,
+                paper=paper,
+                note=note,
+                all_pictures=all_pictures,
+            )
+            out = root / packed.relative_to(folder)
+            if out.exists():
+                raise UserError(
+                    f"{out} is there already: remove it, or name another folder with --out"
+                )
+            _, problems, notes = validate_submission(packed)
+            report.add(run, problems, notes)
+            if report.passed:
+                shutil.copytree(packed, out)
         return out, report
 
     def validate(self, path: Path, *, base: Path | None = None, keeper: bool = False) -> Report:

@@ -3,7 +3,6 @@
 import gzip
 import hashlib
 import json
-import shutil
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
@@ -44,7 +43,7 @@ def pack(
     check anything, and a repository should stay small.
 
     Raises:
-        UserError: The run is not finished, has no trace or no table, or the submission is there.
+        UserError: The run is not finished, has no trace or no table, or a picture is missing.
     """
     header = read_header(run)
     if header.get("status") != "finished":
@@ -64,8 +63,6 @@ def pack(
         raise UserError(
             f"{run / RUN_HEADER} does not say what was run ({error!r}): it is not from a run"
         ) from error
-    if out.exists():
-        raise UserError(f"{out} is there already: remove it, or name another folder with --out")
     files = _files(run, all_pictures=all_pictures)
     card = {
         "schema": SCHEMA,
@@ -78,13 +75,9 @@ def pack(
         "history": [],
     }
     out.mkdir(parents=True)
-    try:
-        for name, data in {CARD: _json(card), **files}.items():
-            (out / name).parent.mkdir(exist_ok=True)
-            (out / name).write_bytes(data)
-    except OSError:
-        shutil.rmtree(out, ignore_errors=True)
-        raise
+    for name, data in {CARD: _json(card), **files}.items():
+        (out / name).parent.mkdir(exist_ok=True)
+        (out / name).write_bytes(data)
     return out
 
 

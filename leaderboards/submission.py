@@ -78,7 +78,9 @@ def read(path: Path) -> Submission:
     problems = found.problems
     found.files = dict(_files(path, problems))
     for name in (CARD, *HASHED):
-        if name not in found.files and not any(p.startswith(f"{name} ") for p in problems):
+        if name not in found.files and not any(
+            text.startswith((f"{name} ", f"'{name}' ")) for text in problems
+        ):
             problems.append(f"{name} is missing")
     found.card = _object(found, CARD, schema.CARD)
     found.header = _object(found, HEADER, schema.HEADER)
