@@ -149,6 +149,11 @@ class Capture:
             said["synonyms"] = self._wordnet
         return said
 
+    def report(self) -> dict[str, JSON]:
+        """What the parser has to say of what it has read so far."""
+        report = getattr(self.__dict__.get("parser"), "report", None)
+        return {} if report is None else dict(report())
+
     def _model_of(self, what: str, spec: str) -> JSON:
         model = self.__dict__.get(what)
         if model is None:
@@ -161,8 +166,7 @@ class Capture:
             "weights": info.weights,
             "preprocessing": info.preprocessing,
         }
-        report = getattr(model, "report", None)
-        return said if report is None else {**said, "report": report()}
+        return said
 
 
 def _weights(text: str) -> tuple[float, float, float]:

@@ -87,8 +87,7 @@ def score_captions(
         lines += _score(pairs[start : start + CHUNK], capture, empty)
         if progress is not None:
             progress(len(lines), len(pairs))
-    summary = _summary(lines, empty)
-    summary |= _provenance(capture, content)
+    summary = {**_summary(lines, empty), **capture.report(), **_provenance(capture, content)}
     write_files(
         Path(out),
         {

@@ -40,8 +40,8 @@ class Rules:
             alone and eq. 7 for all types; both variants use it for all.
         empty: What becomes of a type of fact that one side lacks. "released": its F1 is 0 and keeps its
             weight. "renormalise": a type that the reference lacks is left out of the weighted mean, so
-            that what the candidate adds there is not punished; a reference without any fact has no
-            score.
+            that what the candidate adds there is not punished, and its numbers are None; a reference
+            without any fact has no score.
         substring: See `matching.Synonyms`.
         order: "sorted" matches in lexicographic order, "given" in that of the graph; the first free
             reference is taken, so the order decides some matches.
@@ -79,7 +79,7 @@ class Part(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Scores:
-    """Agreement of two graphs. `capture` is None where the rules leave nothing to compare."""
+    """Agreement of two graphs. None stands for what the rules leave out: a type, or the whole score."""
 
     KEYS: ClassVar[tuple[str, ...]] = (
         "capture",
@@ -88,28 +88,29 @@ class Scores:
     """The keys of `as_json`."""
 
     capture: float | None
-    object: Part
-    attribute: Part
-    relation: Part
+    object: Part | None
+    attribute: Part | None
+    relation: Part | None
+
+    @property
+    def parts(self) -> tuple[Part | None, ...]:
+        """In the order of `TYPES`."""
+        return self.object, self.attribute, self.relation
 
     def as_json(self) -> dict[str, float | None]:
         """{"capture", "precision_object", "recall_object", "f1_object", and so on}."""
-        row: dict[str, float | None] = {"capture": self.capture}
-        for name, part in zip(TYPES, (self.object, self.attribute, self.relation), strict=True):
-            row |= {f"{key}_{name}": value for key, value in part._asdict().items()}
-        return row
+        numbers = [n for part in self.parts for n in (part or (None, None, None))]
+        return dict(zip(self.KEYS, (self.capture, *numbers), strict=True))
 
 
 def average(scores: Sequence[Scores]) -> Scores:
-    """The mean of every number, as of a caption against several references; undefined ones aside."""
+    """The mean of every number, as of a caption against several references; what is None aside."""
     captures = [s.capture for s in scores if s.capture is not None]
-    parts = [
-        [s.object for s in scores],
-        [s.attribute for s in scores],
-        [s.relation for s in scores],
-    ]
-    means = [Part(*map(fmean, zip(*part, strict=True))) for part in parts]
-    return Scores(fmean(captures) if captures else None, *means)
+    parts: list[Part | None] = []
+    for of_type in zip(*(s.parts for s in scores), strict=True):
+        known = [part for part in of_type if part is not None]
+        parts.append(Part(*map(fmean, zip(*known, strict=True))) if known else None)
+    return Scores(fmean(captures) if captures else None, *parts)
 
 
 def score_graphs(
@@ -185,11 +186,15 @@ def _part(matching: AnyMatching, rules: Rules, similarity: Similarity | None) ->
 
 
 def _scores(parts: Sequence[Part], matchings: Sequence[AnyMatching], rules: Rules) -> Scores:
-    counted = [rules.empty == "released" or matching.references > 0 for matching in matchings]
-    weights = [w if counts else 0.0 for w, counts in zip(rules.weights, counted, strict=True)]
-    total = sum(weights)
-    weighted = sum(w * part.f1 for w, part in zip(weights, parts, strict=True))
-    return Scores(weighted / total if total > 0 else None, *parts)
+    """The weighted mean of the F1 (eq. 10)."""
+    counted = [
+        part if rules.empty == "released" or matching.references > 0 else None
+        for part, matching in zip(parts, matchings, strict=True)
+    ]
+    known = [(w, p.f1) for w, p in zip(rules.weights, counted, strict=True) if p is not None]
+    total = sum(weight for weight, _ in known)
+    weighted = sum(weight * f1 for weight, f1 in known)
+    return Scores(weighted / total if total > 0 else None, *counted)
 
 
 def settings_of(rules: Rules) -> dict[str, Any]:
