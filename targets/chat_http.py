@@ -1,4 +1,4 @@
-"""POST a request to a chat-completions server until it answers: retries, waits, and errors in one line."""
+"""POST a request to a server of the OpenAI protocol until it answers: retries, waits, errors in one line."""
 
 import random
 import threading
@@ -13,6 +13,8 @@ from urllib.parse import urlsplit
 import httpx
 
 from benchmark.errors import NoAnswerError, UserError
+
+CHAT = "chat/completions"
 
 FIRST_WAIT = 0.5
 """Seconds before the first retry where the server names none; doubled each time, less up to half of it
@@ -54,7 +56,7 @@ class ChatServer:
         retries: int,
         parallel: int,
     ) -> None:
-        self.url = f"{base_url}/chat/completions"
+        self.base_url = base_url
         self._host = urlsplit(base_url).netloc
         self._key_env = key_env
         self._timeout_s = timeout_s
@@ -69,8 +71,8 @@ class ChatServer:
         )
         weakref.finalize(self, self._http.close)
 
-    def post(self, payload: Mapping[str, Any]) -> dict[str, Any]:
-        """The server's answer to one request.
+    def post(self, payload: Mapping[str, Any], path: str = CHAT) -> dict[str, Any]:
+        """The server's answer to one request, sent to a path below the base URL.
 
         Raises:
             UserError: The key, the model or the account will not do.
@@ -82,7 +84,7 @@ class ChatServer:
         for attempt in range(self._retries + 1):
             if self._fatal is not None:
                 raise self._fatal
-            tried = self._try(payload)
+            tried = self._try(f"{self.base_url}/{path}", payload)
             if not isinstance(tried, _Problem):
                 return tried
             problem = tried
@@ -106,9 +108,9 @@ class ChatServer:
         """Wake those who wait for a retry: they fail."""
         self._stopped.set()
 
-    def _try(self, payload: Mapping[str, Any]) -> dict[str, Any] | _Problem:
+    def _try(self, url: str, payload: Mapping[str, Any]) -> dict[str, Any] | _Problem:
         try:
-            response = self._http.post(self.url, json=payload)
+            response = self._http.post(url, json=payload)
         except httpx.TimeoutException:
             return _Problem(f"no answer within {self._timeout_s:g} s")
         except httpx.TransportError as error:
@@ -133,9 +135,11 @@ class ChatServer:
         said = f"{said:.200}" or "no reason given"
         if response.is_success and not isinstance(body, dict):
             return _Problem(f"an answer that is no JSON object ({said:.60})")
-        return self._failed(status, code, said, response)
+        return self._failed(url, status, code, said, response)
 
-    def _failed(self, status: int, code: str, said: str, response: httpx.Response) -> _Problem:
+    def _failed(
+        self, url: str, status: int, code: str, said: str, response: httpx.Response
+    ) -> _Problem:
         """What to make of an error: a `_Problem` that may pass, or an exception."""
         if code in _OUT_OF_MONEY:
             self._give_up(f"the account has nothing left ({said}): add credit, then --resume")
@@ -146,7 +150,7 @@ class ChatServer:
         if status in (401, 403):
             self._give_up(f"status {status} ({said}): put a valid key into ${self._key_env}")
         if status == 404:
-            self._give_up(f"status 404 ({said}): check the model's name and {self.url}")
+            self._give_up(f"status 404 ({said}): check the model's name and {url}")
         raise ValueError(f"{self._host} finds the request wrong, status {status}: {said}")
 
     def _give_up(self, text: str) -> None:

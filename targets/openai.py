@@ -1,4 +1,4 @@
-"""Models behind an OpenAI-compatible server, as targets that answer and as language models.
+"""Models behind an OpenAI-compatible server: as targets that answer, language models and painters.
 
 OpenAI itself, and whatever speaks its chat completions: vLLM, llama.cpp, Ollama, LM Studio, OpenRouter.
 Pictures travel as lossless PNG, so that a perturbation arrives as it is.
@@ -15,7 +15,7 @@ from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import astuple
 from io import BytesIO
-from typing import Any
+from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
 from PIL import Image
@@ -24,6 +24,7 @@ from benchmark.cache import pixels_digest
 from benchmark.errors import NoAnswerError, UserError
 from benchmark.types import JSON, ModelInfo, Pixels, Sampling
 from targets.chat_http import ChatServer
+from targets.openai_images import ImageModel, image_options
 
 OPENAI = "https://api.openai.com/v1"
 DETAILS = ("auto", "low", "high")
@@ -31,10 +32,14 @@ DETAILS = ("auto", "low", "high")
 _DATED = re.compile(r"-(\d{4}-\d{2}-\d{2})$")
 
 Payload = dict[str, Any]
+Key = tuple[object, ...]
+V = TypeVar("V")
 
 
 class OpenAI:
     """`openai:MODEL`, or `openai:MODEL@http://localhost:8000/v1` for another server.
+
+    A model that paints may be told the size of its pictures: `openai:MODEL,size=512x512`; also quality=.
 
     Settings:
         base_url: The server, if it is not in the argument; else $OPENAI_BASE_URL, else OpenAI.
@@ -51,7 +56,8 @@ class OpenAI:
     """
 
     def __init__(self, argument: str, settings: Mapping[str, JSON]) -> None:
-        model, _, address = argument.partition("@")
+        named, _, address = argument.partition("@")
+        model, *options = named.split(",")
         if not model:
             raise UserError("openai needs a model: openai:gpt-4o, or openai:MODEL@BASE_URL")
         base_url = _address(address or str(settings.get("base_url") or ""))
@@ -75,14 +81,21 @@ class OpenAI:
             retries=_whole(settings, "retries", 6, least=0),
             parallel=self._parallel,
         )
-        self._known: dict[tuple[object, ...], str | NoAnswerError] = {}
+        self._known: dict[Key, str | NoAnswerError] = {}
+        # A picture is large: it is kept only until all that were asked for with it are there.
+        self._painted: dict[Key, Pixels | NoAnswerError | None] = {}
+        painting = image_options(options, model)
+        self._images = ImageModel(
+            self._server, model, painting, seeded=self._samples and base_url != OPENAI
+        )
         dated = _DATED.search(model)
         self.info = ModelInfo(
             id=f"openai:{model}",
             revision=str(settings.get("revision") or (dated[1] if dated else "")),
             dtype="",
             preprocessing=f"{base_url}, PNG, detail {self._detail}"
-            + ("" if self._samples else ", its own sampling"),
+            + ("" if self._samples else ", its own sampling")
+            + (f", pictures {painting}" if options else ""),
         )
 
     def answer(
@@ -95,15 +108,15 @@ class OpenAI:
             UserError: The server will not do: wrong key, no such model, no money left.
             ConnectionError: The server could not be had.
         """
-        requests: dict[tuple[object, ...], Callable[[], Payload]] = {}
+        requests: dict[Key, Callable[[], str]] = {}
         keys = []
         for pixels, prompt in zip(images, prompts, strict=True):
             key = ("answer", pixels_digest(pixels), prompt, astuple(sampling))
-            requests[key] = lambda pixels=pixels, prompt=prompt: self._payload(  # type: ignore[misc]
-                self._seen(pixels, prompt), 0, sampling
+            requests[key] = lambda pixels=pixels, prompt=prompt: self._said(  # type: ignore[misc]
+                self._payload(self._seen(pixels, prompt), 0, sampling)
             )
             keys.append(key)
-        return self._fetch(keys, requests)
+        return self._texts(keys, requests)
 
     def complete(
         self, prompts: Sequence[str], seeds: Sequence[int], sampling: Sampling
@@ -115,30 +128,55 @@ class OpenAI:
             UserError: The server will not do: wrong key, no such model, no money left.
             ConnectionError: The server could not be had.
         """
-        requests: dict[tuple[object, ...], Callable[[], Payload]] = {}
+        requests: dict[Key, Callable[[], str]] = {}
         keys = []
         for prompt, seed in zip(prompts, seeds, strict=True):
             key = ("reply", prompt, seed, astuple(sampling))
-            requests[key] = lambda prompt=prompt, seed=seed: self._payload(prompt, seed, sampling)  # type: ignore[misc]
+            requests[key] = lambda prompt=prompt, seed=seed: self._said(  # type: ignore[misc]
+                self._payload(prompt, seed, sampling)
+            )
             keys.append(key)
-        return self._fetch(keys, requests)
+        return self._texts(keys, requests)
+
+    def paint(self, texts: Sequence[str], seeds: Sequence[int]) -> list[Pixels | None]:
+        """One picture of each text, None where the server's filter refuses it.
+
+        OpenAI itself takes no seed: its pictures of a text differ by chance.
+
+        Raises:
+            UserError: The server will not do: wrong key, no such model, no money left.
+            ConnectionError: The server could not be had.
+        """
+        keys: list[Key] = list(zip(texts, seeds, strict=True))
+        requests: dict[Key, Callable[[], Pixels | None]] = {
+            key: lambda text=key[0], seed=key[1]: self._images.picture(text, seed)  # type: ignore[misc]
+            for key in keys
+        }
+        self._fetch(requests, self._painted)
+        painted = [_given(self._painted[key]) for key in keys]
+        self._painted.clear()
+        return painted
+
+    def _texts(self, keys: Sequence[Key], requests: Mapping[Key, Callable[[], str]]) -> list[str]:
+        self._fetch(requests, self._known)
+        return [_given(self._known[key]) for key in keys]
 
     def _fetch(
         self,
-        keys: Sequence[tuple[object, ...]],
-        requests: Mapping[tuple[object, ...], Callable[[], Payload]],
-    ) -> list[str]:
-        """Texts of all keys. What came back stays known even if another request failed."""
-        missing = [key for key in requests if key not in self._known]
+        requests: Mapping[Key, Callable[[], V]],
+        known: dict[Key, V | NoAnswerError],
+    ) -> None:
+        """Make known what is not. What came back stays known even if another request failed."""
+        missing = [key for key in requests if key not in known]
         failures: list[Exception] = []
         with ThreadPoolExecutor(min(self._parallel, max(1, len(missing)))) as pool:
             try:
-                pending = {key: pool.submit(self._said, requests[key]) for key in missing}
+                pending = {key: pool.submit(requests[key]) for key in missing}
                 for key, future in pending.items():
                     if (error := future.exception()) is None:
-                        self._known[key] = future.result()
+                        known[key] = future.result()
                     elif isinstance(error, NoAnswerError):
-                        self._known[key] = error
+                        known[key] = error
                     elif isinstance(error, Exception):
                         failures.append(error)
                     else:
@@ -149,16 +187,9 @@ class OpenAI:
                 raise
         if failures:
             raise failures[0]
-        texts = []
-        for key in keys:
-            known = self._known[key]
-            if isinstance(known, NoAnswerError):
-                raise known
-            texts.append(known)
-        return texts
 
-    def _said(self, request: Callable[[], Payload]) -> str:
-        return _text(self.info.id, self._server.post(request()))
+    def _said(self, payload: Payload) -> str:
+        return _text(self.info.id, self._server.post(payload))
 
     def _seen(self, pixels: Pixels, prompt: str) -> list[Payload]:
         encoded = BytesIO()
@@ -178,6 +209,12 @@ class OpenAI:
         if self._samples:
             payload |= {"temperature": sampling.temperature, "top_p": sampling.top_p, "seed": seed}
         return payload
+
+
+def _given(known: V | NoAnswerError) -> V:
+    if isinstance(known, NoAnswerError):
+        raise known
+    return known
 
 
 def _text(model: str, body: Mapping[str, Any]) -> str:
@@ -205,7 +242,7 @@ def _text(model: str, body: Mapping[str, Any]) -> str:
 
 def _address(given: str) -> str:
     address = (given or os.environ.get("OPENAI_BASE_URL", "") or OPENAI).strip().rstrip("/")
-    address = address.removesuffix("/chat/completions")
+    address = address.removesuffix("/chat/completions").removesuffix("/images/generations")
     try:
         parts = urlsplit(address)
         usable = parts.scheme in ("http", "https") and bool(parts.hostname) and not parts.username

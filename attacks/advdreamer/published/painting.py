@@ -206,8 +206,8 @@ def _quantised(bits: str, index: Mapping[str, Any], dtype: torch.dtype) -> Any:
             "bnb_4bit_quant_type": "nf4",
             "bnb_4bit_compute_dtype": dtype,
         }
-    config: Any = diffusers.PipelineQuantizationConfig
-    return config(
+    library: Any = diffusers
+    return library.PipelineQuantizationConfig(
         quant_backend=f"bitsandbytes_{bits}",
         quant_kwargs=how,
         components_to_quantize=[name for name in _LARGEST if name in index],

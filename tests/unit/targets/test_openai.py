@@ -282,13 +282,13 @@ def test_it_says_which_model_it_is(server: Server) -> None:
 
 def test_where_the_server_is(monkeypatch: pytest.MonkeyPatch) -> None:
     def url(argument: str = "m", **settings: Any) -> str:
-        return OpenAI(argument, settings)._server.url
+        return OpenAI(argument, settings)._server.base_url
 
-    assert url() == f"{OPENAI}/chat/completions"
+    assert url() == OPENAI
     monkeypatch.setenv("OPENAI_BASE_URL", "http://env/v1/")
-    assert url() == "http://env/v1/chat/completions"
-    assert url(base_url="http://set/v1/chat/completions") == "http://set/v1/chat/completions"
-    assert url("m@http://arg/v1", base_url="http://set/v1") == "http://arg/v1/chat/completions"
+    assert url() == "http://env/v1"
+    assert url(base_url="http://set/v1/chat/completions") == "http://set/v1"
+    assert url("m@http://arg/v1", base_url="http://set/v1") == "http://arg/v1"
 
 
 def test_openai_itself_is_told_the_limit_by_its_long_name() -> None:

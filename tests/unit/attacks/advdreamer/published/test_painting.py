@@ -200,11 +200,14 @@ def test_offloading_takes_the_place_of_the_move_to_the_device() -> None:
 
 def test_the_largest_networks_are_quantised(monkeypatch: pytest.MonkeyPatch) -> None:
     made: list[dict[str, Any]] = []
-    monkeypatch.setattr(
-        diffusers, "PipelineQuantizationConfig", lambda **how: made.append(how) or "config"
-    )
+
+    def config(**how: Any) -> str:
+        made.append(how)
+        return "config"
+
+    monkeypatch.setattr(diffusers, "PipelineQuantizationConfig", config)
     monkeypatch.setattr("importlib.util.find_spec", lambda name: name)
-    index = {"transformer": [], "text_encoder": [], "text_encoder_2": [], "vae": []}
+    index: dict[str, Any] = {"transformer": [], "text_encoder": [], "text_encoder_2": [], "vae": []}
     assert _quantised("4bit", index, torch.bfloat16) == "config"
     _quantised("8bit", index, torch.bfloat16)
     four, eight = made

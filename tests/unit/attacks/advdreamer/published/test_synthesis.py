@@ -75,6 +75,7 @@ def test_a_painter_of_texts(pipelines: dict[str, Path], monkeypatch: pytest.Monk
     assert isinstance(tool, Painter)
     first, other = tool.paint(["a duck", "a duck"], [3, 4])
     assert first is not None
+    assert other is not None
     assert first.shape == (PX, PX, 3)
     assert not np.array_equal(first, other)
     np.testing.assert_array_equal(first, tool.ask([("a duck", 3)])[0])
