@@ -90,12 +90,14 @@ def paired(baseline: Path, new: Path) -> tuple[list[tuple[RunData, RunData]], li
 
 def differences(baseline: RunData, new: RunData) -> list[Difference]:
     """All that makes the two incomparable, in the order in which people look for it."""
-    before, now = dict(_traits(baseline)), dict(_traits(new))
+    before, now = _traits(baseline), _traits(new)
     found = [
         Difference(key, before.get(key, ABSENT), now.get(key, ABSENT))
         for key in [*before, *(key for key in now if key not in before)]
         if before.get(key, ABSENT) != now.get(key, ABSENT)
     ]
+    if before["status"] == now["status"] != "finished":
+        found.append(Difference("status", before["status"], now["status"]))
     return found + list(_of_samples(baseline.records, new.records))
 
 
@@ -119,23 +121,47 @@ def _found(folder: Path) -> dict[str, RunData]:
     return {path.name: RunData.read(path) for path in paths}
 
 
-def _traits(run: RunData) -> Iterator[tuple[str, str]]:
-    """(key, value) of all that must be equal but the samples themselves."""
-    config, header = run.config, run.header
-    yield "attack", config.attack
+def _traits(run: RunData) -> dict[str, str]:
+    """All that must be equal but the samples themselves."""
+    models = _models(run.header)
+    traits = dict(_procedure(run.header))
+    traits |= models
+    # A model says more than the setting that names it ("judge").
+    traits |= {key: value for key, value in _settings(run.config) if key not in models}
+    return traits
+
+
+def _procedure(header: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """What was done, beside the settings."""
     yield "attack_version", str(header.get("attack_version", ABSENT))
+    yield from _leaves("attack_details", header.get("attack_details") or {})
     yield "status", str(header.get("status", ABSENT))
+    if header.get("surrogate"):
+        yield "surrogate", str(header["surrogate"])
+
+
+def _models(header: Mapping[str, Any]) -> dict[str, str]:
+    """Data and models by their kind; of the target only what must be equal."""
     models: Mapping[str, Mapping[str, str]] = header.get("models", {})
-    yield "data", _identity(models.get(_DATA, {}))
     target = models.get("target", {})
-    yield "preprocessing", target.get("preprocessing", "")
-    yield "dtype", target.get("dtype", "")
+    found = {
+        "data": _identity(models.get(_DATA, {})),
+        "preprocessing": target.get("preprocessing", ""),
+        "dtype": target.get("dtype", ""),
+    }
     for role in sorted(models.keys() - {_DATA, "target"}):
-        yield role.partition(" ")[0], _identity(models[role])
+        kind, one = role.partition(" ")[0], _identity(models[role])
+        found[kind] = f"{found[kind]}, {one}" if kind in found else one
+    return found
+
+
+def _settings(config: RunConfig) -> Iterator[tuple[str, str]]:
+    """What was asked for."""
+    yield "attack", config.attack
     yield "seed", str(config.seed)
     yield "access", config.access
     yield "query_budget", "none" if config.query_budget is None else str(config.query_budget)
-    # Where a file lies may differ between machines: what is in it is hashed above.
+    # Where a file lies may differ between machines: what is in it is hashed.
     yield "dataset", split(config.dataset)[0]
     for key, value in sorted(config.dataset_settings.items()):
         if key != "data_root":
@@ -143,9 +169,6 @@ def _traits(run: RunData) -> Iterator[tuple[str, str]]:
     for key, value in sorted(config.settings.items()):
         if key not in _WITHOUT_EFFECT:
             yield from _leaves(key, value)
-    yield from _leaves("attack_details", header.get("attack_details") or {})
-    if header.get("surrogate"):
-        yield "surrogate", str(header["surrogate"])
 
 
 def _of_samples(baseline: Mapping[str, Record], new: Mapping[str, Record]) -> Iterator[Difference]:
