@@ -6,7 +6,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from benchmark import registry
-from benchmark.config import RunConfig, _dataset, load_preset, parse_value, presets, resolve
+from benchmark.config import (
+    RunConfig,
+    _dataset,
+    load_preset,
+    parse_value,
+    presets,
+    redirect,
+    resolve,
+)
 from benchmark.errors import UserError
 from benchmark.settings import ATTACKS, COMMON
 
@@ -187,6 +195,33 @@ def test_a_broken_preset_is_refused(tmp_path: Path, text: str, message: str) -> 
     path.write_text(text)
     with pytest.raises(UserError, match=message):
         resolve("mac", "clip", str(path))
+
+
+def test_a_config_can_be_turned_to_another_target() -> None:
+    before = resolve("mac", "clip", samples=3, overrides=["candidates=2"])
+    after = redirect(before, "siglip", ["ties=released", "target.revision=abc"])
+    assert (after.target_name, after.target) == ("siglip", "miniature:siglip-mini")
+    assert after.settings == {**before.settings, "ties": "released"}
+    assert after.target_settings == {"revision": "abc"}
+    assert (after.samples, after.dataset_settings) == (3, before.dataset_settings)
+    assert redirect(before, None) == before
+    assert redirect(before, None, ["candidates=3"]).target == "miniature:clip-mini"
+
+
+@pytest.mark.parametrize(
+    ("target", "override", "message"),
+    [
+        ("clipp", "ties=released", "unknown target 'clipp'"),
+        (None, "dataset.split=train", "the data are those of the run, leave it out"),
+        (None, "candidate=2", "unknown setting 'candidate': did you mean candidates"),
+        (None, "candidates=two", 'setting candidates = "two": expected'),
+    ],
+)
+def test_a_config_is_not_turned_to_what_there_is_not(
+    target: str | None, override: str, message: str
+) -> None:
+    with pytest.raises(UserError, match=message):
+        redirect(resolve("mac", "clip"), target, [override])
 
 
 def test_a_config_survives_json() -> None:
