@@ -65,6 +65,10 @@ class CodecTarget:
         self.questions |= {*prompts}
         return [self._described(*decoded(image)) for image in images]
 
+    def error(self, held: frozenset[str]) -> float:
+        """How likely a thing is misnamed where a caption holds these words."""
+        return self.errors[len(held & {*self.hole})]
+
     def _described(self, text: str, seed: int) -> str:
         held = words_in(text)
         for word, answer in self.said.items():
@@ -73,12 +77,14 @@ class CodecTarget:
         facts = parse(text)
         assert facts is not None
         rng = np.random.default_rng([seed, len(text)])
-        error = self.errors[len(held & {*self.hole})]
+        error = self.error(held)
         things = []
         for thing in facts.things:
             taken = [one.cls for one in (*facts.things, *things)]
             if rng.random() < error:
-                thing = replace(thing, cls=_drawn([c for c in words.CLASSES if c not in taken], rng))
+                thing = replace(
+                    thing, cls=_drawn([c for c in words.CLASSES if c not in taken], rng)
+                )
             if rng.random() < error:
                 thing = replace(thing, colour=_drawn(words.COLOURS, rng))
             things.append(thing)

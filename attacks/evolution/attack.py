@@ -10,7 +10,7 @@ from attacks.evolution.evaluation import FRESH, GATE, PAINTER, Evaluator, Gate
 from attacks.evolution.evolution import schedule_of
 from attacks.evolution.grammar_operators import GrammarOperators
 from attacks.evolution.guards import Limits
-from attacks.evolution.individuals import Evaluation, Individual, random_of
+from attacks.evolution.individuals import Evaluation, Individual, random_of, short
 from attacks.evolution.operators import Operators
 from attacks.evolution.outcome import (
     FIRST_FRESH,
@@ -125,7 +125,9 @@ class Evolution:
         engine = Engine(
             evaluator, operators, self._settings, rng, pool, scored, self._limit(len(pool))
         )
-        yield from engine.note(f"{len(pool)} captions to begin with, mean {pool_mean(scored):.2f}")
+        yield from engine.note(
+            f"{len(pool)} captions to begin with, mean {short(pool_mean(scored))}"
+        )
         found = yield from SEARCHES[sample.text](engine)
         yield from engine.note(
             f"{found.stopped} after {evaluator.used} evaluations, {len(found.finals)} captions"

@@ -80,7 +80,12 @@ def _cosine(a: frozenset[str], b: frozenset[str]) -> float:
 
 
 def _singular(word: str) -> str:
-    if len(word) > 4 and word.endswith(("ses", "xes", "shes", "ches")):
+    """By its ending, which is right for most nouns; "grass" and "bus" are none."""
+    if len(word) > 4 and word.endswith("men"):
+        return f"{word[:-2]}an"
+    if word.endswith(("sses", "xes", "shes", "ches")):
+        return word[:-2]
+    if word.endswith("uses") and not word.endswith(("ouses", "auses")):
         return word[:-2]
     if len(word) > 3 and word.endswith("s") and not word.endswith(("ss", "us", "is")):
         return word[:-1]

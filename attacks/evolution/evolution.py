@@ -8,7 +8,7 @@ from typing import Any
 
 from attacks.evolution.concepts import similarity
 from attacks.evolution.engine import Engine, Found
-from attacks.evolution.individuals import Asking, Evaluation, Individual, normalised
+from attacks.evolution.individuals import Asking, Evaluation, Individual, normalised, short
 from attacks.evolution.niches import Niches, share
 from attacks.evolution.ranking import draw_parents, pool_mean, ranked, scores_of, shrunk
 from benchmark.errors import UserError
@@ -296,16 +296,11 @@ class _Evolution:
 
     def _tell(self, generation: int) -> Asking[None]:
         row = self._rows[-1]
-        shown = {key: _short(row[key]) for key in ("best", "mean")}
+        shown = {key: short(row[key]) for key in ("best", "mean")}
         yield from self._engine.note(
             f"generation {generation}/{len(self._schedule.sizes)}: best {shown['best']},"
             f" mean {shown['mean']}, {row['evaluations']} evaluations"
         )
-
-
-def _short(value: JSON) -> str:
-    """A score as one says it: .21."""
-    return f"{value:.2f}".removeprefix("0") if isinstance(value, float) else "-"
 
 
 def schedule_of(settings: Mapping[str, Any]) -> Schedule:

@@ -93,6 +93,11 @@ def random_of(seed: int, *parts: object) -> np.random.Generator:
     return np.random.default_rng([seed, int.from_bytes(digest[:8], "big")])
 
 
+def short(score: object) -> str:
+    """A score as one says it: .21; "-" where there is none."""
+    return f"{score:.2f}".removeprefix("0") if isinstance(score, float) else "-"
+
+
 def plain(breakdown: Mapping[str, Any]) -> dict[str, JSON]:
     """The numbers of what a tool said of an answer, without the graphs."""
     return {key: value for key, value in breakdown.items() if isinstance(value, int | float | None)}
