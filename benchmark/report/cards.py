@@ -138,7 +138,7 @@ def _texts(example: Example, score_name: str) -> Markup:
     title = "original" if scored or changed else "caption"
     lines.append(_line(title, before, "del", example.score, example.output, score_name))
     for side in example.sides:
-        name = f"adversarial {side.name}".strip()
+        name = f"{side.title} {side.name}".strip()
         if side.text is not None:
             _, after = changed_words(example.text, side.text)
             lines.append(_line(name, after, "ins", side.score, side.output, score_name))

@@ -39,6 +39,7 @@ class Side:
     facts: Sequence[tuple[str, str]] = ()
     pictures: Sequence[tuple[tuple[str, str], str]] = ()
     error: str | None = None
+    title: str = "adversarial"
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,6 +179,7 @@ def _finals(run: RunView) -> Iterator[tuple[Example, list[Wanted]]]:
                 score=fresh,
                 facts=_final_facts(final),
                 error=None if fresh is not None else "none of its pictures could be scored",
+                title="CAPTURE, painted anew",
             )
             example = Example(
                 id,
@@ -197,7 +199,6 @@ def _finals(run: RunView) -> Iterator[tuple[Example, list[Wanted]]]:
 def _final_facts(final: Mapping[str, Any]) -> list[tuple[str, str]]:
     facts = []
     for key, title in (
-        ("capture_fresh", "CAPTURE, painted anew"),
         ("selected", "CAPTURE, as selected"),
         ("f1_object", "objects F1"),
         ("f1_attribute", "attributes F1"),

@@ -6,7 +6,6 @@ from importlib.resources import files
 from pathlib import Path
 
 from benchmark import __version__
-from benchmark.compare import compare
 from benchmark.errors import UserError
 from benchmark.report import plots, sections
 from benchmark.report.blocks import section
@@ -213,6 +212,9 @@ def _facts(run: RunView) -> list[Child]:
 
 def _gate(run: RunView, other: RunView) -> Markup:
     """What `compare` says of the two, A as the baseline."""
+    # Only where there are two: it loads the gate and its statistics.
+    from benchmark.compare import compare
+
     found = compare(run.path, other.path)
     lines: list[Child] = [
         el("span", found.verdict, class_=f"verdict {found.verdict.lower().replace(' ', '-')}"),

@@ -104,7 +104,7 @@ def embed(wanted: Sequence[Wanted], budget: int = BUDGET) -> Mapping[tuple[str, 
 
 def _png(pixels: Pixels) -> str:
     encoded = BytesIO()
-    Image.fromarray(pixels).save(encoded, format="PNG", optimize=True)
+    Image.fromarray(pixels).save(encoded, format="PNG", compress_level=9)
     return _uri("png", encoded)
 
 

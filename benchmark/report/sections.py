@@ -24,6 +24,10 @@ def headline(run: RunView, other: RunView | None, pair: Paired | None) -> Markup
     runs = [one for one in (run, other) if one is not None]
     names = ["A", "B"] if other else [""]
     blocks = []
+    searched = None if other else run.find("capture_fresh", "search=evolution")
+    if searched is not None and searched.value is not None:
+        # Searches succeed or fail as a whole: what they found says more than how many did.
+        return el("div", _searched(searched), _aside(run), class_="stats")
     for name, one in zip(names, runs, strict=True):
         rate = one.success_rate
         blocks.append(
@@ -56,6 +60,21 @@ def headline(run: RunView, other: RunView | None, pair: Paired | None) -> Markup
     return el("div", blocks, class_="stats")
 
 
+def _searched(row: Row) -> Markup:
+    known = "no interval"
+    if row.ci_low is not None and row.ci_high is not None:
+        known = f"95 % interval {row.ci_low:.3f} to {row.ci_high:.3f}"
+    return el(
+        "div",
+        el("p", "CAPTURE where evolution ended", class_="what"),
+        el("p", f"{row.value:.3f}", class_="big"),
+        el("p", known, class_="under"),
+        charts.intervals([_mark(row)], 0, 1),
+        el("p", f"n = {row.n}; painted anew; the lower, the weaker the target", class_="under"),
+        class_="stat",
+    )
+
+
 def _large(rate: Rate) -> Child:
     if rate.value is None:
         return MISSING
@@ -84,7 +103,8 @@ def _aside(run: RunView) -> list[Markup]:
         ("accuracy", "condition=distribution", "accuracy under p*"),
         ("accuracy", "condition=center", "accuracy at the centre of p*"),
         ("capture_random", "search=evolution", "CAPTURE of random captions"),
-        ("capture_fresh", "search=evolution", "CAPTURE where evolution ended"),
+        ("capture_fresh", "search=random_search", "CAPTURE where random search ended"),
+        ("capture_selected", "search=evolution", "CAPTURE of evolution, as selected"),
         ("queries_to_success", "", "queries to a success, median"),
     )
     blocks: list[Markup] = []
@@ -134,7 +154,8 @@ def _breakdown(one: Breakdown, others: Mapping[str, Mapping[str, Row]] | None) -
     flagged = False
     head: list[Child] = [one.kind, "", one.main.replace("_", " ")]
     if others is not None:
-        head = [one.kind, "", f"A {one.main}".replace("_", " "), "", "B", ""]
+        title = one.main.replace("_", " ")
+        head = [one.kind, "", f"A {title}", "95 % interval", f"B {title}", "95 % interval"]
     else:
         flagged = any(row is not None and row.flags for _, row in main)
         head += [
