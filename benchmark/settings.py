@@ -191,6 +191,12 @@ EVOLUTION: dict[str, Setting] = {
     "niche_frequency": Setting("number", "found: so many survivors hold it", minimum=0, maximum=1),
     "niche_log_odds": Setting("number", "found: its log-odds grew by so much"),
     "max_evaluations": Setting("integer", "cap for each search", minimum=0, words=("schedule",)),
+    "lance_accept": Setting(
+        "text",
+        "LANCE's rewrites: all of them, or those described worse",
+        choices=("always", "greedy"),
+    ),
+    "word_reduction": Setting("true or false", "NL-adv: drop words of captions described best"),
     "stop_mean": Setting("number", "stop at this mean CAPTURE; 0: only if all is 0", minimum=0),
     "stop_similarity": Setting("number", "stop when captions are so alike; above 1: never"),
     "min_objects": Setting("integer", "things that a caption must name", minimum=0),
