@@ -52,9 +52,12 @@ def load_object(data: bytes) -> dict[str, JSON]:
 
 def load_lines(data: bytes) -> Iterator[tuple[int, dict[str, JSON] | MalformedError]]:
     """(line number, object or what is wrong with it) of a .jsonl file."""
-    for number, line in enumerate(data.split(b"\n"), start=1):
-        if not line and number == data.count(b"\n") + 1:
-            return  # what follows the last line break
+    start = number = 0
+    while start < len(data):
+        number += 1
+        end = data.find(b"\n", start)
+        end = len(data) if end < 0 else end
+        line, start = data[start : min(end, start + limits.LINE_BYTES + 1)], end + 1
         if len(line) > limits.LINE_BYTES:
             yield number, MalformedError(f"longer than {limits.LINE_BYTES} bytes")
             continue

@@ -202,6 +202,8 @@ def _lines(
         if number > most:
             found.problems.append(f"{name} has more than {most} lines")
             break
+        if len(found.problems) - before > limits.PROBLEMS:
+            break
         if isinstance(line, MalformedError):
             found.problems.append(f"{name}, line {number}: {line}")
             continue

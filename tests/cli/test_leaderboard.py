@@ -1,6 +1,9 @@
 """`submit` and `leaderboard`: from a run to a page, with exit codes."""
 
+import io
 import json
+import shutil
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -95,3 +98,49 @@ def test_a_run_is_submitted_once(trident: Trident, entries: Path, mac_run: Path)
     result = trident("submit", str(mac_run), "--model-name", "again", "--out", "entries")
     assert result.code == 2
     assert "is there already" in result.err
+
+
+def test_the_pull_request_check_as_documented(
+    trident: Trident, entries: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """merge-base, worktree, diff, validate - on a repository with one entry and a request for another."""
+
+    def git(*arguments: str) -> str:
+        command = ["git", "-c", "user.name=t", "-c", "user.email=t@t", *arguments]
+        return subprocess.run(command, check=True, capture_output=True, text=True).stdout
+
+    folder = Path("repo/leaderboards/entries")
+    folder.parent.mkdir(parents=True)
+    shutil.copytree(entries, folder)
+    monkeypatch.chdir("repo")
+    git("init", "-q", "-b", "main")
+    git("add", ".")
+    git("commit", "-qm", "base")
+    git("worktree", "add", "-q", "--detach", str(tmp_path / "base"), "main")
+    base = str(tmp_path / "base" / "leaderboards" / "entries")
+    command = ("leaderboard", "validate", "-", "--base", base)
+
+    def check() -> tuple[int, str]:
+        git("add", "-A")
+        git("commit", "-qm", "request")
+        diff = git(
+            "diff",
+            "--name-status",
+            "--no-renames",
+            git("merge-base", "main", "HEAD").strip(),
+            "HEAD",
+        )
+        monkeypatch.setattr("sys.stdin", io.StringIO(diff))
+        result = trident(*command)
+        return result.code, result.out
+
+    git("checkout", "-qb", "request")
+    (card,) = Path("leaderboards/entries").rglob("card.json")
+    card.write_text(card.read_text().replace("CLIP mini", "CLIP maxi"))
+    code, out = check()
+    assert code == 1
+    assert "changed in silence" in out
+    shutil.rmtree(card.parent)
+    code, out = check()
+    assert code == 1
+    assert "is removed: entries stay" in out
