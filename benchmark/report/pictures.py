@@ -15,7 +15,7 @@ from benchmark.cache import pixels_digest
 from benchmark.errors import UserError
 from benchmark.records import ARTIFACTS
 from benchmark.report.runs import RunView
-from benchmark.types import Pixels, Record
+from benchmark.types import ImageSource, Pixels, Record
 
 BUDGET = 8_500_000
 """Bytes of pictures on a page, as they are written into it."""
@@ -53,23 +53,25 @@ def originals(run: RunView, ids: Collection[str]) -> tuple[dict[str, Pixels], st
     try:
         dataset = registry.create("datasets", run.config.dataset, run.config.dataset_settings)
         found: dict[str, Pixels] = {}
-        changed = 0
+        unlike: list[str] = []
         for sample in islice(dataset, run.config.samples):
             if sample.id not in wanted or sample.image is None:
                 continue
-            pixels = sample.image.load()
-            if pixels_digest(pixels) == run.records[sample.id].image_sha256:
-                found[sample.id] = pixels
+            pixels = _loaded(sample.image)
+            if pixels is None or pixels_digest(pixels) != run.records[sample.id].image_sha256:
+                unlike.append(sample.id)
             else:
-                changed += 1
-            if len(found) + changed == len(wanted):
+                found[sample.id] = pixels
+            if len(found) + len(unlike) == len(wanted):
                 break
     except (UserError, OSError, ValueError, ImportError) as error:
         return {}, f"the data set {run.config.dataset} cannot be read here: {error}"
-    if changed:
-        return found, f"{changed} pictures of the data set are not those that the run had"
+    if unlike:
+        return found, (
+            f"{_samples(len(unlike))} of the data set cannot be read or are not what the run had"
+        )
     if missing := len(wanted) - len(found):
-        return found, f"the data set no longer has {missing} of the samples"
+        return found, f"the data set no longer has {_samples(missing)}"
     return found, ""
 
 
@@ -100,6 +102,17 @@ def embed(wanted: Sequence[Wanted], budget: int = BUDGET) -> Mapping[tuple[str, 
         height, width = one.pixels.shape[:2]
         found[one.key] = Picture(uri, width, height, is_exact)
     return found
+
+
+def _loaded(image: ImageSource) -> Pixels | None:
+    try:
+        return image.load()
+    except (OSError, ValueError):
+        return None
+
+
+def _samples(count: int) -> str:
+    return "1 sample" if count == 1 else f"{count} samples"
 
 
 def _png(pixels: Pixels) -> str:
