@@ -12,6 +12,7 @@ import numpy as np
 
 from attacks.evolution.attack import Evolution
 from attacks.evolution.concepts import words_in
+from attacks.evolution.tasks import SETTING, SUBJECT
 from benchmark.config import resolve
 from benchmark.datasets.searches import SearchesDataset
 from benchmark.flight import Outcome
@@ -20,6 +21,7 @@ from benchmark.scheduler import Scheduler
 from benchmark.serving import Target
 from benchmark.tool import Tool
 from benchmark.toybox import words
+from benchmark.toybox.facts import Thing
 from benchmark.toybox.grammar import generate, parse
 from benchmark.types import ModelInfo, Pixels, Sampling, ThreatModel
 from metrics.capture.tool import CaptureTool
@@ -63,7 +65,10 @@ class CodecTarget:
         self, images: Sequence[Pixels], prompts: Sequence[str], sampling: Sampling
     ) -> list[str]:
         self.questions |= {*prompts}
-        return [self._described(*decoded(image)) for image in images]
+        return [
+            _part(self._described(*decoded(image)), prompt)
+            for image, prompt in zip(images, prompts, strict=True)
+        ]
 
     def error(self, held: frozenset[str]) -> float:
         """How likely a thing is misnamed where a caption holds these words."""
@@ -78,7 +83,7 @@ class CodecTarget:
         assert facts is not None
         rng = np.random.default_rng([seed, len(text)])
         error = self.error(held)
-        things = []
+        things: list[Thing] = []
         for thing in facts.things:
             taken = [one.cls for one in (*facts.things, *things)]
             if rng.random() < error:
@@ -89,6 +94,15 @@ class CodecTarget:
                 thing = replace(thing, colour=_drawn(words.COLOURS, rng))
             things.append(thing)
         return generate(replace(facts, things=tuple(things)))
+
+
+def _part(description: str, prompt: str) -> str:
+    """What of a description answers the question."""
+    facts = parse(description)
+    if facts is None or prompt not in (SUBJECT, SETTING):
+        return description
+    subject = generate(replace(facts, place=None, light=None))
+    return subject if prompt == SUBJECT else description.removeprefix(subject).strip()
 
 
 def encoded(text: str, seed: int) -> Pixels:

@@ -4,16 +4,17 @@ import json
 from collections import Counter
 from dataclasses import replace
 from statistics import fmean
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pytest
 
 from attacks.evolution.evolution import Schedule, schedule_of
 from benchmark.errors import UserError
+from benchmark.flight import Outcome
 from tests.codec_world import CodecPainter, CodecTarget, context, found, outcomes, settings_with
 
-SMALL = {"pool": 24, "population": "4,3,2", "survivors": "4,3,2", "islands": 3}
+SMALL: dict[str, Any] = {"pool": 24, "population": "4,3,2", "survivors": "4,3,2", "islands": 3}
 
 
 def small(seed: int = 0, **changes: Any) -> dict[str, Any]:
@@ -21,7 +22,11 @@ def small(seed: int = 0, **changes: Any) -> dict[str, Any]:
     return dict(one)
 
 
-def comparable(one: Any) -> str:
+def finals_of(outcome: Outcome) -> list[dict[str, Any]]:
+    return cast("list[dict[str, Any]]", outcome.record.found["finals"])
+
+
+def comparable(one: Outcome) -> str:
     return json.dumps(replace(one.record, seconds=0.0).found, sort_keys=True)
 
 
@@ -62,16 +67,16 @@ def test_the_schedule_is_carried_out(selection: str, evaluations: int) -> None:
 
 def test_finals_are_distinct_and_their_lineage_is_whole() -> None:
     (outcome,) = outcomes(context(["evolution"], **SMALL))
-    finals = outcome.record.found["finals"]
-    assert isinstance(finals, list)
+    finals = finals_of(outcome)
     assert len({final["text"] for final in finals}) == len(finals)
-    born = {entry.perturbation["caption"]: entry.perturbation["parents"] for entry in outcome.trace}
+    born = {
+        entry.perturbation["caption"]: cast("list[int]", entry.perturbation["parents"])
+        for entry in outcome.trace
+    }
     for final in finals:
         line = [final["id"]]
         while line:
-            parents = born[line.pop()]
-            assert isinstance(parents, list)
-            line += parents
+            line += born[line.pop()]
     operators = Counter(str(entry.perturbation["operator"]) for entry in outcome.trace)
     assert {*operators} == {"initial", "explore", "mutate"}
     crossed = [e for e in outcome.trace if e.perturbation["operator"] == "explore"]
@@ -111,8 +116,7 @@ def test_finals_are_shown_again_on_pictures_that_no_selection_saw() -> None:
     assert len(reported) == 6 * 3
     assert not searched & {entry.perturbation["seed"] for entry in reported}
     assert outcome.record.conditions["fresh"]["n"] == 18
-    finals = outcome.record.found["finals"]
-    assert isinstance(finals, list)
+    finals = finals_of(outcome)
     for final in finals:
         assert final["capture_fresh"] == pytest.approx(fmean(final["fresh"]), abs=1e-5)
         assert final["answer"]
@@ -142,8 +146,7 @@ def test_the_cap_on_evaluations_is_kept(limit: int) -> None:
     one = outcome.record.found
     assert one["evaluations"] == outcome.record.queries == limit
     assert one["stopped"] == "budget"
-    finals = one["finals"]
-    assert isinstance(finals, list)
+    finals = finals_of(outcome)
     assert painter.painted == limit + 3 * len(finals)
 
 
@@ -157,7 +160,7 @@ def test_a_query_budget_ends_the_search_as_well() -> None:
     ("changes", "stopped"),
     [({"stop_mean": 1.0}, "low mean"), ({"stop_similarity": 0.0}, "similar")],
 )
-def test_it_can_stop_early(changes: dict[str, float], stopped: str) -> None:
+def test_it_can_stop_early(changes: dict[str, Any], stopped: str) -> None:
     one = small(**changes)
     assert one["stopped"] == stopped
     assert len(one["generations"]) == 2
@@ -227,8 +230,13 @@ def test_niches_bring_up_what_a_deeper_hole_hides() -> None:
     def held(run: Any, word: str) -> float:
         return fmean(word in final["text"] for final in run["finals"])
 
+    def clear_umbrellas(run: Any) -> int:
+        texts = [final["text"] for final in run["finals"]]
+        return sum("umbrella" in text and "fog" not in text for text in texts)
+
     assert held(without, "fog") > 0.9
-    assert held(one, "umbrella") > max(0.2, 2 * held(without, "umbrella"))
+    assert clear_umbrellas(without) <= 2
+    assert clear_umbrellas(one) >= 6
     concepts = [niche["concept"] for niche in one["niches"]]
     assert concepts[0] == "fog"
     assert "umbrella" in concepts

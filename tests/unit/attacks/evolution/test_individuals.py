@@ -1,3 +1,5 @@
+from typing import Any
+
 import pytest
 
 from attacks.evolution import individuals
@@ -33,7 +35,12 @@ def test_randomness_is_a_function_of_seed_and_parts() -> None:
 
 
 def test_graphs_are_left_out_of_a_breakdown() -> None:
-    said = {"capture": 0.5, "f1_object": None, "reference": {"objects": []}, "x": "y"}
+    said: dict[str, Any] = {
+        "capture": 0.5,
+        "f1_object": None,
+        "reference": {"objects": []},
+        "x": "y",
+    }
     assert plain(said) == {"capture": 0.5, "f1_object": None}
 
 
