@@ -7,6 +7,9 @@ from benchmark.report.examples import Example, Gallery, Side
 from benchmark.report.markup import Markup, el, isolated
 from benchmark.report.pictures import Picture
 
+COMPARED = 2000
+"""Words up to which two texts are compared: it takes the product of their lengths."""
+
 LONG = 400
 """Characters from which a text gets a box that scrolls."""
 
@@ -21,6 +24,7 @@ _FILTERS = (
 )
 _ALWAYS = ("all", "success", "failure", "error")
 
+Words = list[tuple[str, bool]]
 Pictures = Mapping[tuple[str, str], Picture]
 
 
@@ -133,20 +137,27 @@ def _texts(example: Example, score_name: str) -> Markup:
     lines = []
     before = [(word, False) for word in example.text.split()]
     if len(changed) == 1:
-        before, _ = changed_words(example.text, changed[0].text or "")
+        before, _ = _compared(example.text, changed[0].text or "")
     scored = example.score is not None or example.output is not None
     title = "original" if scored or changed else "caption"
     lines.append(_line(title, before, "del", example.score, example.output, score_name))
     for side in example.sides:
         name = f"{side.title} {side.name}".strip()
         if side.text is not None:
-            _, after = changed_words(example.text, side.text)
+            _, after = _compared(example.text, side.text)
             lines.append(_line(name, after, "ins", side.score, side.output, score_name))
         elif side.score is not None or side.output is not None:
             lines.append(_line(name, [], "ins", side.score, side.output, score_name))
         if side.rival is not None:
             lines.append(_line("best wrong label", [], "ins", side.rival, None, score_name))
     return el("div", lines, class_="texts")
+
+
+def _compared(before: str, after: str) -> tuple[Words, Words]:
+    """The words of both texts, each with whether it was changed; of very long ones, none was."""
+    if max(before.count(" "), after.count(" ")) > COMPARED:
+        return [(word, False) for word in before.split()], [(word, False) for word in after.split()]
+    return changed_words(before, after)
 
 
 def _line(
