@@ -253,9 +253,17 @@ TABLES: dict[str, dict[str, tuple[str, str]]] = {
             "metrics.answer_rates:AnswerAccuracy",
             "Share of right answers, over all and by source, orientation and label.",
         ),
+        "concepts": (
+            "metrics.concepts:Concepts",
+            "What the captions that a search ends with name beyond measure, against the initial ones.",
+        ),
         "edit_diversity": (
             "metrics.diversity:EditDiversity",
             "Entropy H, normalised H and distinct-1 of the edited words.",
+        ),
+        "evolution_rates": (
+            "metrics.evolution_rates:EvolutionRates",
+            "CAPTURE of random and of final captions, selected and fresh, by search, with intervals.",
         ),
         "pose_accuracy": (
             "metrics.pose_rates:PoseAccuracy",

@@ -207,6 +207,9 @@ EVOLUTION: dict[str, Setting] = {
         "number", 'the least cosine; "auto": 5th percentile of the pool', words=("auto",)
     ),
     "blind_below": Setting("number", "CAPTURE below this is a blind spot", minimum=0, maximum=1),
+    "encoder": Setting(
+        "text", 'says how alike captions are: one of `list encoders`, or "none" for their words'
+    ),
     "fresh": Setting("integer", "new pictures of each final", minimum=1),
     "max_new_tokens": Setting("integer", "the most that a target may answer", minimum=1),
 }

@@ -23,7 +23,7 @@ DIGITS = 4
 MISSING = "-"
 """How people see a number that cannot be had; a file leaves the field empty."""
 
-_COMPARED = ("condition", "pair")
+_COMPARED = ("condition", "pair", "search")
 """Kinds of parts whose numbers people compare with each other, so they need the intervals."""
 
 

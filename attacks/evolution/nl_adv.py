@@ -146,10 +146,10 @@ class _Algorithm:
         fitness = np.array([max(0.0, 1 - self._contest.value(one)) for _, one in parents])
         total = fitness.sum()
         chances = fitness / total if total > 0 else None
-        children = []
+        children: list[Genes] = []
         for _ in range(POPULATION):
             first, second = self._rng.choice(len(parents), size=2, p=chances).tolist()
-            genes = {}
+            genes: dict[str, str] = {}
             for slot, options in self._words.items():
                 word = parents[first if self._rng.random() < 0.5 else second][0][slot]
                 if self._rng.random() < MUTATION or word not in options:
