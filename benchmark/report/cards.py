@@ -138,16 +138,20 @@ def _texts(example: Example, score_name: str) -> Markup:
     before = [(word, False) for word in example.text.split()]
     if len(changed) == 1:
         before, _ = _compared(example.text, changed[0].text or "")
-    scored = example.score is not None or example.output is not None
-    title = "original" if scored or changed else "caption"
+    is_final = any(side.title != "adversarial" for side in example.sides)
+    title = "caption" if is_final else "original"
     lines.append(_line(title, before, "del", example.score, example.output, score_name))
     for side in example.sides:
         name = f"{side.title} {side.name}".strip()
         if side.text is not None:
             _, after = _compared(example.text, side.text)
-            lines.append(_line(name, after, "ins", side.score, side.output, score_name))
+            lines.append(
+                _line(name, after, "ins", side.score, side.output, score_name, side.clean_score)
+            )
         elif side.score is not None or side.output is not None:
-            lines.append(_line(name, [], "ins", side.score, side.output, score_name))
+            lines.append(
+                _line(name, [], "ins", side.score, side.output, score_name, side.clean_score)
+            )
         if side.rival is not None:
             lines.append(_line("best wrong label", [], "ins", side.rival, None, score_name))
     return el("div", lines, class_="texts")
@@ -167,12 +171,12 @@ def _line(
     score: float | None,
     output: str | None,
     score_name: str,
+    before: float | None = None,
 ) -> Markup:
     said = None
     if score is not None:
-        said = el(
-            "span", el("span", f"{score_name} ", class_="unseen"), f"{score:.4f}", class_="score"
-        )
+        shown = f"{score:.4f}" if before is None else f"{before:.4f} → {score:.4f}"
+        said = el("span", el("span", f"{score_name} ", class_="unseen"), shown, class_="score")
     return el(
         "div",
         el("div", el("span", title, class_="what"), said, class_="above"),

@@ -27,7 +27,10 @@ _LONGEST = 120
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """One adversarial example, as one target saw it. `pictures` are (key, caption)."""
+    """One adversarial example, as one target saw it. `pictures` are (key, caption).
+
+    `clean_score` is that of the original where it is not the same for all sides.
+    """
 
     name: str
     status: str
@@ -40,6 +43,7 @@ class Side:
     pictures: Sequence[tuple[tuple[str, str], str]] = ()
     error: str | None = None
     title: str = "adversarial"
+    clean_score: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,8 +101,8 @@ def collect(run: RunView, other: RunView | None, most: int) -> Gallery:
                 record.id,
                 _states([side.status for side in sides], other is not None),
                 record.text,
-                record.clean_score,
-                record.clean_output,
+                None if other else record.clean_score,
+                None if other else record.clean_output,
                 sides,
                 pictures,
                 _kind(record),
@@ -153,6 +157,7 @@ def _side(
         [*_perturbation(record.perturbation), *([("queries", queries)] if record.queries else [])],
         pictures,
         record.error,
+        clean_score=record.clean_score if name else None,
     )
     return side, wanted
 

@@ -53,7 +53,7 @@ def provenance(run: RunView) -> list[Markup]:
             words=5,
         ),
         el("h3", "Run it again"),
-        el("pre", el("code", command(run)), tabindex="0"),
+        _again(run),
         _folded("Settings", _settings(run)),
         _folded("Preprocessing", _preprocessing(models)),
         _folded("Versions", _versions(header.get("versions"))),
@@ -61,24 +61,33 @@ def provenance(run: RunView) -> list[Markup]:
     ]
 
 
-def command(run: RunView) -> str:
-    """The command line that gives the same config, settings written out."""
-    config = run.config
-    words = ["python", "-m", "benchmark", "run", "--attack", config.attack]
-    words += ["--target", config.target, "--preset", config.preset]
-    words += ["--dataset", config.dataset, "--seed", str(config.seed)]
-    if config.samples is not None:
-        words += ["-n", str(config.samples)]
-    lines = [" ".join(map(shlex.quote, words))]
-    for prefix, settings in (
-        ("", config.settings),
-        ("target.", config.target_settings),
-        ("dataset.", config.dataset_settings),
-    ):
-        for key, value in sorted(settings.items()):
-            shown = value if isinstance(value, str) else json.dumps(value)
-            lines.append(f"  --set {shlex.quote(f'{prefix}{key}={shown}')}")
-    return " \\\n".join(lines)
+def _again(run: RunView) -> Markup:
+    known = command(run)
+    if known is None:
+        return el(
+            "p",
+            "No command of this version makes this run again: it shows stored examples, its preset has"
+            " changed since, or a plugin that it used is not installed here.",
+            class_="note",
+        )
+    return el("pre", el("code", isolated(known)), tabindex="0")
+
+
+def command(run: RunView) -> str | None:
+    """The command line that gives the same config; None if none of this version does."""
+    # It resolves names through the registry: only where it is asked for.
+    from benchmark.gate.rerun import run_words
+
+    words = None if run.surrogate else run_words(run.config)
+    if words is None:
+        return None
+    # A line breaks before each option.
+    pieces: list[list[str]] = [["python", "-m", "benchmark"]]
+    for word in words:
+        if word.startswith("--") and len(pieces[-1]) > 1 and word != "--attack":
+            pieces.append([])
+        pieces[-1].append(shlex.quote(word))
+    return " \\\n  ".join(" ".join(piece) for piece in pieces)
 
 
 def _settings(run: RunView) -> Markup:

@@ -2,15 +2,19 @@ import base64
 import hashlib
 import json
 import re
+import shlex
 from collections import Counter
 from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
 
+from benchmark.cli import build_parser
+from benchmark.config import resolve
 from benchmark.errors import UserError
 from benchmark.report import write
 from benchmark.report.page import build
+from benchmark.report.provenance import command
 from benchmark.report.runs import RunView
 from tests import report_runs
 
@@ -149,8 +153,22 @@ def test_every_id_and_hash_is_there(tmp_path: Path) -> None:
     assert header["models"]["target"]["weights"] in told
     assert header["git_commit"] in told
     assert hashlib.sha256((path / "records.jsonl").read_bytes()).hexdigest() in told
-    assert "python -m benchmark run --attack mac --target fake:target --preset mini" in told
-    assert "--set candidates=4" in told
+    assert "No command of this version makes this run again" in told
+
+
+def test_the_command_makes_the_same_run_again(tmp_path: Path) -> None:
+    wanted = resolve("mac", "clip", samples=7, overrides=["candidates=16"])
+    path = report_runs.captions(tmp_path / "run")
+    header = json.loads((path / "run.json").read_text())
+    (path / "run.json").write_text(json.dumps({**header, "config": wanted.to_json()}))
+    shown = command(RunView(path))
+    assert shown is not None
+    args = build_parser().parse_args(shlex.split(shown.replace("\\\n", " "))[3:])
+    again = resolve(
+        args.attack, args.target, args.preset or "mini", None, args.set, samples=args.samples
+    )
+    assert again.digest == wanted.digest
+    assert "--set candidates=16" in shown
 
 
 def test_filters_count(tmp_path: Path) -> None:
