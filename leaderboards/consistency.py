@@ -162,6 +162,8 @@ def _totals(totals: Mapping[str, int | None], records: Sequence[Record]) -> Iter
     for name, count in real.items():
         if totals.get(name) != count:
             yield f"{HEADER}: totals.{name} is {shown(totals.get(name))}, the records give {count}"
+    if totals.get("total") not in (None, len(records)):
+        yield f"{HEADER}: {len(records)} records of {totals.get('total')} samples"
 
 
 def trace(found: Submission) -> Iterator[str]:

@@ -162,6 +162,9 @@ def verdicts(found: Submission, again: Recomputing, notes: list[str]) -> Iterato
             roles[name] = "constraint" if name in _names(run, "criteria") else "observation"
             continue
         roles[name] = criterion.role
+        if name == "recognised" and _names(run, "criteria") == ["misclassified"]:
+            yield from _recognised(known, by_id)
+            continue
         if name not in EXACT:
             notes.append(f"criterion {name} is not recomputed: it saw more than what is recorded")
             continue
@@ -189,6 +192,18 @@ def verdicts(found: Submission, again: Recomputing, notes: list[str]) -> Iterato
             yield (
                 f"sample {shown(entry.id)}, candidate {entry.index}: score is {shown(entry.score)},"
                 f" the true option's is {shown(entry.option_scores[0])}"
+            )
+
+
+def _recognised(tried: Sequence[TraceEntry], by_id: Mapping[str, Record]) -> Iterator[str]:
+    """The clean picture is recognised where the condition "clean" did not fool."""
+    for entry in tried:
+        clean = by_id[entry.id].conditions.get("clean")
+        stated = entry.verdicts.get("recognised")
+        if clean is None or stated is not (clean["fooled"] == 0):
+            yield (
+                f"sample {shown(entry.id)}, candidate {entry.index}: recognised is {shown(stated)},"
+                " its condition clean says otherwise"
             )
 
 

@@ -41,7 +41,6 @@ def test_columns_sort_by_mouse_and_keyboard(page: Page, board: Path) -> None:
     head = "th:nth-child(2)"
     assert page.js(f"document.querySelector('{head}').ariaSort") == "ascending"
     page.click(f"{head} button")
-    page.click(f"{head} button")
     assert page.js(f"document.querySelector('{head}').ariaSort") == "descending"
     assert page.js(NAMES) == ["CLIP mini", "Better", "Unknown"]  # what is missing stays last
     page.js("document.querySelector('th button').focus()")

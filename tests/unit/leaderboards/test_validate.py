@@ -359,10 +359,18 @@ def _drop(draft: Draft, gone: Line) -> None:
 
     def change(header: Line) -> None:
         header["totals"]["done"] -= 1
+        header["totals"]["total"] -= 1
         header["totals"][kind] -= 1
         header["totals"]["queries"] -= gone["queries"]
 
     draft.edit("run.json", change)
+
+
+@hostile(r"11 records of 12 samples")
+def dropped_sample_of_data_that_cannot_be_had(draft: Draft) -> None:
+    draft.config(dataset="pairs:x.csv", dataset_name="pairs", dataset_settings={})
+    dropped_sample(draft)
+    draft.edit("run.json", lambda header: header["totals"].update(total=SAMPLES))
 
 
 @hostile(r"totals\.failures is \d+, the records give")
@@ -557,6 +565,14 @@ def option_scores_turned_around(draft: Draft) -> None:
             line["option_scores"][2:] = [-1.0] * (len(line["option_scores"]) - 2)
 
     draft.edit_lines(TRACE, change)
+
+
+@hostile(r"recognised is True, its condition clean says otherwise", of="advdreamer")
+def clean_accuracy_made_up(draft: Draft) -> None:
+    def change(lines: list[Line]) -> None:
+        lines[0]["conditions"]["clean"].update(fooled=1)
+
+    draft.edit_lines(RECORDS, change)
 
 
 def test_there_are_enough_hostile_submissions() -> None:
