@@ -180,7 +180,7 @@ def _markdown(comparison: Comparison) -> Iterator[str]:
             " *finds*: drops that are found with 80 % power."
         )
         yield ""
-    for line in (*text.changes(comparison), *text.explanations(comparison)):
+    for line in (*text.explanations(comparison), *text.changes(comparison)):
         yield f"- {_escaped(line)}"
     if comparison.flips:
         broken = comparison.broken
@@ -202,11 +202,14 @@ def _cells(*cells: str) -> str:
 
 def _escaped(content: str) -> str:
     """Text that Markdown and HTML leave as it is: captions come from models."""
-    content = " ".join(content.split()).replace("&", "&amp;").replace("<", "&lt;")
+    content = text.printable(" ".join(content.split())).replace("&", "&amp;").replace("<", "&lt;")
     return "".join(f"\\{one}" if one in r"\`*_[]|#!~" else one for one in content)
 
 
 def _code(command: str) -> str:
     """A command as code, in entities: within <code>, Markdown would still be at work."""
-    kept = "".join(one if one.isalnum() or one in " -./:=" else f"&#{ord(one)};" for one in command)
+    kept = "".join(
+        one if one.isalnum() or one in " -./:=" else f"&#{ord(one)};"
+        for one in text.printable(command)
+    )
     return f"<code>{kept}</code>"

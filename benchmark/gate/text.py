@@ -17,7 +17,8 @@ def render(
     comparison: Comparison, shown: int = 3, *, width: int = 100, colour: bool = False
 ) -> str:
     """The whole text, ending in a line break. `shown` limits how many broken samples are listed."""
-    return "\n".join(_lines(comparison, shown, width, colour)) + "\n"
+    lines = (printable(line) for line in _lines(comparison, shown, width))
+    return "".join(f"{_coloured(line) if colour else line}\n" for line in lines)
 
 
 def headline(comparison: Comparison) -> str:
@@ -110,6 +111,11 @@ def changed_words(flip: Flip) -> str:
     )
 
 
+def printable(content: str) -> str:
+    """Without what a terminal or a page would obey instead of show: captions come from models."""
+    return "".join(one if one.isprintable() else "\N{REPLACEMENT CHARACTER}" for one in content)
+
+
 def points(value: float | None, *, sign: bool = False) -> str:
     """A share in points of 100, one decimal."""
     if value is None:
@@ -123,9 +129,8 @@ def bounds(interval: tuple[float, float] | None) -> str:
     return MISSING if interval is None else f"[{points(interval[0])}, {points(interval[1])}]"
 
 
-def _lines(comparison: Comparison, shown: int, width: int, colour: bool) -> Iterator[str]:
-    verdict = _coloured(comparison.verdict, comparison.verdict, colour)
-    yield f"{verdict}  {headline(comparison)}"
+def _lines(comparison: Comparison, shown: int, width: int) -> Iterator[str]:
+    yield f"{comparison.verdict}  {headline(comparison)}"
     yield f"  before  {comparison.baseline}"
     yield f"  now     {comparison.new}"
     if comparison.refused:
@@ -134,11 +139,11 @@ def _lines(comparison: Comparison, shown: int, width: int, colour: bool) -> Iter
             yield f"  {f'{attack}: ' if attack else ''}{difference}"
     if comparison.answers:
         yield ""
-        yield from _table(comparison.answers, colour)
+        yield from _table(comparison.answers)
         yield ""
         share = f"{100 * (1 - 2 * comparison.alpha):g} %"
         yield f"  accuracy under attack in points; {share} intervals; finds: drops found with 80 % power"
-    extra = [*changes(comparison), *explanations(comparison)]
+    extra = [*explanations(comparison), *changes(comparison)]
     if extra:
         yield ""
         yield from (f"  {line}" for line in extra)
@@ -147,7 +152,7 @@ def _lines(comparison: Comparison, shown: int, width: int, colour: bool) -> Iter
         yield from _flipped(comparison, shown, width)
 
 
-def _table(answers: Sequence[Answer], colour: bool) -> Iterator[str]:
+def _table(answers: Sequence[Answer]) -> Iterator[str]:
     rows = [HEADINGS, *map(row, answers)]
     widths = [max(len(line[column]) for line in rows) for column in range(len(HEADINGS))]
     previous = ""
@@ -156,8 +161,7 @@ def _table(answers: Sequence[Answer], colour: bool) -> Iterator[str]:
         previous = cells[0]
         padded = [attack.ljust(widths[0]), cells[1].ljust(widths[1])]
         padded += [cell.rjust(width) for cell, width in zip(cells[2:-1], widths[2:-1], strict=True)]
-        last = _coloured(cells[-1], cells[-1], colour)
-        yield f"  {'  '.join([*padded, last])}".rstrip()
+        yield f"  {'  '.join([*padded, cells[-1]])}".rstrip()
 
 
 def _flipped(comparison: Comparison, shown: int, width: int) -> Iterator[str]:
@@ -192,6 +196,12 @@ def _cut(text: str, width: int) -> str:
     return text if len(text) <= width else f"{text[: width - 3]}..."
 
 
-def _coloured(text: str, verdict: str, colour: bool) -> str:
-    code = _COLOURS.get(verdict)
-    return f"\x1b[1;{code}m{text}\x1b[0m" if colour and code else text
+def _coloured(line: str) -> str:
+    """A line with the verdict that it begins or ends with in its colour."""
+    for verdict, code in _COLOURS.items():
+        bold = f"\x1b[1;{code}m{verdict}\x1b[0m"
+        if line.startswith(f"{verdict}  "):
+            return bold + line.removeprefix(verdict)
+        if line.endswith(f"  {verdict}"):
+            return line.removesuffix(verdict) + bold
+    return line
