@@ -9,7 +9,7 @@ from typing import Any
 from attacks.evolution.concepts import similarity
 from attacks.evolution.engine import Engine, Found
 from attacks.evolution.individuals import Asking, Evaluation, Individual, normalised, short
-from attacks.evolution.niches import Niches, share
+from attacks.evolution.niches import Niches
 from attacks.evolution.ranking import draw_parents, pool_mean, ranked, scores_of, shrunk
 from benchmark.errors import UserError
 from benchmark.types import JSON
@@ -93,29 +93,29 @@ class _Evolution:
         )
         self._has_niches = bool(settings["niches"])
         self._rows: list[dict[str, JSON]] = []
+        self._lived: list[_Island] = []
 
     def run(self) -> Asking[Found]:
         """The islands are filled from the pool by chance, not by score; then the generations."""
         drawn = self._engine.rng.permutation(len(self._members)).tolist()
         n, size = self._schedule.islands, self._schedule.sizes[0]
-        islands = [
+        self._lived = [
             [self._members[k] for k in drawn[i * size : (i + 1) * size]] for i in range(n)
-        ]  # fmt: skip
+        ]
         self._report(0, self._members)
-        stopped = ""
-        for generation in range(1, len(self._schedule.sizes) + 1):
-            islands, whole = yield from self._generation(islands, generation)
+        stopped, islands = "", self._survivors(size)
+        for generation, kept in enumerate(self._schedule.kept, start=1):
+            whole = yield from self._generation(islands, generation)
+            islands = self._survivors(kept)
             survivors = self._best(*islands)
             self._report(generation, survivors)
             yield from self._tell(generation)
+            if self._has_niches and (yield from self._set_aside(survivors, generation)):
+                islands = self._survivors(kept)
             stopped = self._stop(survivors, whole)
-            last = bool(stopped) or generation == len(self._schedule.sizes)
-            if self._has_niches:
-                yield from self._set_aside(islands, survivors, generation, refill=not last)
-            if last:
+            if stopped:
                 break
-        rest = self._best(*islands)
-        finals = self._best(self._niches.dealt(rest, self._schedule.finals))
+        finals = self._best(self._niches.dealt(self._best(*islands), self._schedule.finals))
         return Found(
             [member.evaluations for member in finals],
             self._rows,
@@ -124,34 +124,37 @@ class _Evolution:
             {"niches": list(self._niches.to_json())} if self._has_niches else {},
         )
 
-    def _generation(
-        self, islands: Sequence[_Island], generation: int
-    ) -> Asking[tuple[list[_Island], bool]]:
-        """Offspring of all islands, selection, and, if robust, one more picture of each survivor.
+    def _generation(self, islands: Sequence[_Island], generation: int) -> Asking[bool]:
+        """Offspring of all islands, and, if robust, one more picture of those that would survive.
 
         Returns:
-            The islands, and whether the budget sufficed.
+            Whether the budget sufficed.
         """
         size, kept = self._schedule.sizes[generation - 1], self._schedule.kept[generation - 1]
-        ranks = [self._best(island) for island in islands]
-        offspring = yield from self._offspring(ranks, size, generation)
+        offspring = yield from self._offspring(islands, size, generation)
         evaluations = yield from self._engine.evaluator.evaluate(offspring)
-        grown = [list(island) for island in ranks]
+        whole = len(evaluations) == len(offspring)
         for evaluation in evaluations:
             if evaluation.capture is not None:
                 member = _Member(evaluation.individual, [evaluation])
                 self._members.append(member)
-                grown[evaluation.individual.island].append(member)
-        chosen = [self._best(island)[:kept] for island in grown]
-        whole = len(evaluations) == len(offspring)
+                self._lived[evaluation.individual.island].append(member)
         if self._robust:
-            survivors = [member for island in chosen for member in island]
-            pairs = [(one.individual, len(one.evaluations)) for one in survivors]
+            shown = [member for island in self._survivors(kept) for member in island]
+            pairs = [(one.individual, len(one.evaluations)) for one in shown]
             again = yield from self._engine.evaluator.evaluate_pairs(pairs)
-            for member, evaluation in zip(survivors, again, strict=False):
+            for member, evaluation in zip(shown, again, strict=False):
                 member.evaluations.append(evaluation)
             whole = whole and len(again) == len(pairs)
-        return chosen, whole
+        return whole
+
+    def _survivors(self, kept: int) -> list[_Island]:
+        """The best `kept` of all that ever lived on each island, in order of rank.
+
+        With one score a caption these are the best of parents and offspring, as numbers only fall. With
+        several, who lost to luck comes back when the other's luck is out.
+        """
+        return [self._best(lived)[:kept] for lived in self._lived]
 
     def _offspring(
         self, islands: Sequence[_Island], size: int, generation: int
@@ -234,36 +237,23 @@ class _Evolution:
         members = [member for island in islands for member in island]
         return ranked(members, self._value, self._ties)
 
-    def _set_aside(
-        self,
-        islands: list[_Island],
-        survivors: Sequence[_Member],
-        generation: int,
-        *,
-        refill: bool,
-    ) -> Asking[None]:
-        """If a concept was found, its holders leave and others take their places."""
+    def _set_aside(self, survivors: Sequence[_Member], generation: int) -> Asking[bool]:
+        """If a concept was found, its holders leave, and what lived nowhere yet is dealt out."""
         niche = self._niches.set_aside(survivors, generation)
         if niche is None:
-            return
-        sizes = [len(island) for island in islands]
-        for island in islands:
+            return False
+        lived = {member.individual.id for island in self._lived for member in island}
+        waiting = [one for one in self._members if one.individual.id not in lived]
+        for number, member in enumerate(self._best(waiting)):
+            self._lived[number % len(self._lived)].append(member)
+        for island in self._lived:
             island[:] = [member for member in island if self._niches.admits(member.text)]
-        staying = {member.individual.id for island in islands for member in island}
-        reserve = [
-            member
-            for member in self._members
-            if member.individual.id not in staying and self._niches.admits(member.text)
-        ]
-        wanted = {i: size - len(islands[i]) for i, size in enumerate(sizes)}
-        if refill:
-            for i, members in share(self._best(reserve), wanted).items():
-                islands[i] += members
         concept = niche.concept
         yield from self._engine.note(
             f'found "{concept.word}" in {concept.frequency:.0%} of the survivors'
             f" ({concept.pool_frequency:.0%} of the pool): set aside"
         )
+        return True
 
     def _stop(self, survivors: Sequence[_Member], whole: bool) -> str:
         """Why to stop now, "" to go on."""

@@ -8,7 +8,7 @@ best of the others that were ever evaluated take the free places. In the end the
 the final captions in turn.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import chain, zip_longest
 from typing import Generic, TypeVar
@@ -78,16 +78,3 @@ class Niches(Generic[T]):
             }
             for niche in self.found
         ]
-
-
-def share(items: Sequence[T], wanted: Mapping[int, int]) -> dict[int, list[T]]:
-    """Deal items to places in turn, until each has as many as it wants or none is left."""
-    dealt: dict[int, list[T]] = {place: [] for place in wanted}
-    queue = iter(items)
-    while open_ := [place for place in wanted if len(dealt[place]) < wanted[place]]:
-        for place in open_:
-            one = next(queue, None)
-            if one is None:
-                return dealt
-            dealt[place].append(one)
-    return dealt

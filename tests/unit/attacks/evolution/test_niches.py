@@ -1,4 +1,4 @@
-from attacks.evolution.niches import Niches, share
+from attacks.evolution.niches import Niches
 
 POOL = [f"a {colour} dog at night" for colour in ("red", "blue", "green", "white")] * 5
 POOL += ["a red umbrella in the fog", "a blue rocket in the fog"]
@@ -46,9 +46,3 @@ def test_finals_are_dealt_from_all_niches_and_the_rest_in_turn() -> None:
         "fog one", "umbrella one", "rest one", "fog two", "rest two",
     ]  # fmt: skip
     assert len(found.dealt(["rest one", "rest two"], 25)) == 6
-
-
-def test_free_places_are_filled_in_turn() -> None:
-    assert share([1, 2, 3, 4, 5], {0: 1, 1: 3}) == {0: [1], 1: [2, 3, 4]}
-    assert share([1], {0: 2, 1: 2}) == {0: [1], 1: []}
-    assert share([], {0: 0}) == {0: []}
