@@ -102,7 +102,12 @@ def match(
     """
     waiting, free = list(candidates), list(references)
     if exact:
-        waiting = [c for c in waiting if not _took_equal(c, free)]
+        waiting = []
+        for candidate in candidates:
+            if candidate in free:
+                free.remove(candidate)
+            else:
+                waiting.append(candidate)
     if same is not None and free:
         waiting = [c for c in waiting if not _took_same(c, free, same)]
     matched = len(references) - len(free)
@@ -132,13 +137,6 @@ def all_same(same: Same) -> Callable[[Relation, Relation], bool]:
 def phrase(element: str | Relation) -> str:
     """What is embedded of an element."""
     return element if isinstance(element, str) else " ".join(element)
-
-
-def _took_equal(candidate: Element, free: list[Element]) -> bool:
-    if candidate in free:
-        free.remove(candidate)
-        return True
-    return False
 
 
 def _took_same(

@@ -46,7 +46,6 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         d_ff=64,
         num_layers=2,
         num_heads=4,
-        decoder_start_token_id=0,
         pad_token_id=0,
         eos_token_id=1,
     )

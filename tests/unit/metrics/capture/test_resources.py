@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 
 import nltk
@@ -56,7 +57,7 @@ def test_missing_data_are_one_error_with_two_commands(tmp_path: Path) -> None:
     for name in ("taggers/averaged_perceptron_tagger_eng", "tokenizers/punkt_tab"):
         what = name.partition("/")[2]
         with nltk_data(tmp_path), pytest.raises(UserError, match=f"{what} {remedy}") as raised:
-            NltkResources()._have(lambda name=name: nltk.data.find(name))
+            NltkResources()._have(partial(nltk.data.find, name))
     assert "\n" not in str(raised.value)
 
 
@@ -93,4 +94,4 @@ def test_a_process_without_wordnet_or_nltk(tmp_path: Path, before: str, said: st
 
 def test_errors_of_the_data_are_not_taken_for_missing_data() -> None:
     with pytest.raises(KeyError):
-        NltkResources()._have(lambda: {}["a"])
+        NltkResources()._have(partial(dict[str, str]().__getitem__, "a"))
