@@ -1,4 +1,7 @@
-"""Is an entry somebody else's under another name? Two models do not agree to six digits."""
+"""Is an entry somebody else's under another name? Two models do not agree to four digits.
+
+Nor may one model stand twice, from two libraries: its numbers would look like a confirmation.
+"""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -7,6 +10,9 @@ from leaderboards.submission import Submission
 
 SHARED = 8
 """Fewer equal scores than this say nothing."""
+
+NEAR = 1e-4
+"""Scores closer than this are equal: noise on the last digits must not hide a copy."""
 
 MOST_EQUAL = 0.5
 """Share of the samples on which two different models may score alike."""
@@ -20,7 +26,7 @@ class Fingerprint:
     model: str
     weights: str
     identity: tuple[str, str]
-    clean: dict[tuple[str, str], float | str]
+    clean: dict[tuple[str, str], float]
     data: str
 
 
@@ -31,11 +37,10 @@ def fingerprint(entry: str, found: Submission) -> Fingerprint | None:
     models = found.header["models"]
     if "target" not in models or "data set" not in models:
         return None
-    clean: dict[tuple[str, str], float | str] = {}
+    clean: dict[tuple[str, str], float] = {}
     for record in found.records:
-        said = record.clean_score if record.clean_score is not None else record.clean_output
-        if said is not None and record.id:
-            clean[record.id, record.text] = said
+        if record.clean_score is not None:
+            clean[record.id, record.text] = record.clean_score
     target = models["target"]
     identity = (found.config.digest, target["weights"] or target["revision"])
     surrogate = (found.header.get("surrogate") or {}).get("target", "")
@@ -65,12 +70,11 @@ def _pair(first: Fingerprint, second: Fingerprint) -> Iterator[str]:
             f"{second.entry}: {second.model} has the very weights of {first.model}"
             f" ({first.entry}): a copy under another name"
         )
-    elif first.weights != second.weights and first.data == second.data:
+    elif first.model != second.model and first.data == second.data:
         shared = first.clean.keys() & second.clean.keys()
-        equal = sum(first.clean[key] == second.clean[key] for key in shared)
-        numbers = sum(isinstance(first.clean[key], float) for key in shared)
-        if numbers >= SHARED and equal > MOST_EQUAL * len(shared):
+        equal = sum(abs(first.clean[key] - second.clean[key]) <= NEAR for key in shared)
+        if len(shared) >= SHARED and equal > MOST_EQUAL * len(shared):
             yield (
                 f"{second.entry}: {equal} of {len(shared)} clean scores are those of"
-                f" {first.entry}, which has other weights: a copy under another name"
+                f" {first.entry}, which names another model: a copy under another name"
             )

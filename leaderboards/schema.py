@@ -145,7 +145,7 @@ RECORD = _of(
         "error": nullable(text(2_000)),
         "clean_output": nullable(text(limits.TEXT)),
         "output": nullable(text(limits.TEXT)),
-        "found": plain(20_000),
+        "found": plain(100_000),
         "conditions": mapping(
             shape(
                 {"n": _COUNT, "fooled": _COUNT, "valid": _COUNT, "score": _SCORE, "fitness": _SCORE}

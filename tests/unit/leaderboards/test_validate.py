@@ -621,13 +621,20 @@ def test_a_link_among_the_entries_is_refused(new: New) -> None:
     assert any("others' is a symbolic link" in one for one in validate(draft.root).problems)
 
 
-def test_a_copy_under_another_name_is_refused(new: New) -> None:
-    """Everything forged: the target, its weights, the digest, the path."""
+@pytest.mark.parametrize("noise", [0.0, 5e-5])
+def test_a_copy_under_another_name_is_refused(new: New, noise: float) -> None:
+    """Everything forged: the target, its weights, the digest, the path, the scores' last digits."""
     new()
     copy = new(name="copies")
     copy.edit("run.json", lambda h: h["models"]["target"].update(
         id="open_clip:Best/model", weights="1" * 64))  # fmt: skip
     copy.config(target="open_clip:Best/model", target_name="open_clip:Best/model")
+
+    def blur(lines: list[Line]) -> None:
+        for line in lines:
+            line["clean_score"] += noise
+
+    copy.edit_lines(RECORDS, blur)
     entries = copy.root.parent / "entries"
     shutil.copytree(copy.root, entries, dirs_exist_ok=True)
     report = validate(entries)
