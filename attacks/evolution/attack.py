@@ -5,6 +5,7 @@ from typing import Any, cast
 
 import numpy as np
 
+from attacks.evolution.drawings import DRAWINGS
 from attacks.evolution.engine import Engine
 from attacks.evolution.evaluation import FRESH, GATE, PAINTER, Evaluator, Gate
 from attacks.evolution.evolution import schedule_of
@@ -60,6 +61,7 @@ class Evolution:
     version = "1"
     needs_answers = True
     tolerant = True
+    drawings = DRAWINGS
 
     def __init__(self, run: RunContext) -> None:
         settings = self._settings = dict(run.settings)
