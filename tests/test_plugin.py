@@ -3,32 +3,19 @@
 import csv
 import json
 import os
-import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
-PACKAGE = Path(__file__).parent / "plugin_package"
+from tests.plugin_site import install
 
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder of its own that the plugin is installed into."""
-    folder = tmp_path_factory.mktemp("plugin")
-    source = folder / "source"  # setuptools leaves build files beside the source
-    shutil.copytree(PACKAGE, source, ignore=shutil.ignore_patterns("__pycache__"))
-    site = folder / "site"
-    subprocess.run(
-        [
-            *(sys.executable, "-m", "pip", "install", "--quiet", "--disable-pip-version-check"),
-            *("--no-index", "--no-deps", "--no-build-isolation", "--target", str(site)),
-            str(source),
-        ],
-        check=True,
-    )
-    return site
+    return install(tmp_path_factory.mktemp("plugin"))
 
 
 def trident(site: Path, *arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
