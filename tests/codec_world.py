@@ -124,6 +124,11 @@ def _drawn(options: Sequence[str], rng: np.random.Generator) -> str:
     return options[int(rng.integers(len(options)))]
 
 
+def capture_tool() -> CaptureTool:
+    """CAPTURE as the preset mini has it."""
+    return CaptureTool(_CAPTURE)
+
+
 @dataclass
 class Context:
     """What attack and criterion are built from, here."""
@@ -136,7 +141,7 @@ class Context:
     def model(self, kind: str, spec: str) -> Any:
         del kind
         if spec not in self.models:
-            self.models[spec] = CaptureTool(_CAPTURE)
+            self.models[spec] = capture_tool()
         return self.models[spec]
 
 

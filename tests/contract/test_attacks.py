@@ -11,6 +11,7 @@ from typing import Any, get_args
 import pytest
 
 from benchmark import registry
+from benchmark.datasets.searches import SearchesDataset
 from benchmark.datasets.toybox import ToyboxDataset
 from benchmark.flight import Outcome
 from benchmark.protocols import Criterion, Dataset
@@ -18,10 +19,12 @@ from benchmark.scheduler import Scheduler
 from benchmark.serving import Target
 from benchmark.tool import Tool
 from benchmark.types import Access, ModelInfo, Pixels, Record, Sample, ThreatModel
+from metrics.evolution_criteria import Undescribed
 from metrics.pose_criteria import Misclassified
 from targets.miniature.grammar_writer import GrammarWriter
-from tests import fakes, quiz
+from tests import codec_world, fakes, quiz
 
+SMALL = {"pool": 8, "population": "3,2", "survivors": "3,2", "islands": 2}
 SETTINGS: dict[str, list[dict[str, Any]]] = {
     "advdreamer": [
         {
@@ -30,6 +33,7 @@ SETTINGS: dict[str, list[dict[str, Any]]] = {
             **{"generations": 2, "population": 4, "shortlist": 2, "parents": 1},
         },
     ],
+    "evolution": [codec_world.settings_with(**SMALL)],
     "mac": [
         {"prompts": "mini", "candidates": 6},
         {"prompts": "mini", "candidates": 6, "mode": "specific", "tagger": "toybox"},
@@ -46,6 +50,7 @@ def objects() -> ToyboxDataset:
 
 CRITERIA: dict[str, Callable[[], Criterion]] = {
     "advdreamer": lambda: Misclassified(Context({}, objects())),
+    "evolution": lambda: Undescribed(Context(codec_world.settings_with(), searches())),
     "mm3dtbench": lambda: Misclassified(Context({}, quiz.questions())),
 }
 """When the target counts as fooled, for attacks that leave scores as they are."""
@@ -98,8 +103,21 @@ class Brightness:
         return [(1 + float(item.mean()) / 64, 3.0) for item in items]
 
 
-DATA: dict[str, Callable[[], Dataset]] = {"advdreamer": objects, "mm3dtbench": quiz.questions}
+@cache
+def searches() -> SearchesDataset:
+    return SearchesDataset("", {})
+
+
+DATA: dict[str, Callable[[], Dataset]] = {
+    "advdreamer": objects,
+    "evolution": searches,
+    "mm3dtbench": quiz.questions,
+}
 """What each attack is tried on, if not on captions of the embedded world."""
+
+
+TARGETS: dict[str, Callable[[], Any]] = {"evolution": codec_world.CodecTarget}
+"""What each attack is tried on, if not on a dual encoder."""
 
 
 def data_of(name: str) -> Dataset:
@@ -109,9 +127,10 @@ def data_of(name: str) -> Dataset:
 @cache
 def decoded(name: str) -> list[Sample]:
     return [
-        replace(sample, image=Decoded(sample.image.name, sample.image.load()))
+        sample
+        if sample.image is None
+        else replace(sample, image=Decoded(sample.image.name, sample.image.load()))
         for sample in data_of(name)
-        if sample.image is not None
     ]
 
 
@@ -134,8 +153,13 @@ def outcomes(
 ) -> list[Outcome]:
     scheduler = Scheduler(
         attack,
-        Target(fakes.FakeEncoder()),
-        {"writer": Tool(GrammarWriter("", {})), "naturalness": Tool(Brightness())},
+        Target(TARGETS.get(attack.name, fakes.FakeEncoder)()),
+        {
+            "writer": Tool(GrammarWriter("", {})),
+            "naturalness": Tool(Brightness()),
+            "painter": Tool(codec_world.CodecPainter()),
+            "capture": Tool(codec_world.capture_tool()),
+        },
         [CRITERIA.get(attack.name, fakes.FakeCriterion)()],
         ThreatModel(access, budget),
         seed,
