@@ -48,6 +48,11 @@ def objects() -> ToyboxDataset:
     return ToyboxDataset("", {"n": 3, "kind": "single", "labels": True, "balanced": True})
 
 
+@cache
+def searches() -> SearchesDataset:
+    return SearchesDataset("", {})
+
+
 CRITERIA: dict[str, Callable[[], Criterion]] = {
     "advdreamer": lambda: Misclassified(Context({}, objects())),
     "evolution": lambda: Undescribed(Context(codec_world.settings_with(), searches())),
@@ -101,11 +106,6 @@ class Brightness:
 
     def ask(self, items: Sequence[Pixels]) -> list[tuple[float, float]]:
         return [(1 + float(item.mean()) / 64, 3.0) for item in items]
-
-
-@cache
-def searches() -> SearchesDataset:
-    return SearchesDataset("", {})
 
 
 DATA: dict[str, Callable[[], Dataset]] = {
