@@ -28,7 +28,11 @@ def headline(comparison: Comparison) -> str:
         case "PASS":
             return f"robust accuracy fell by less than {limit}, if at all"
         case "REGRESSION":
-            return f"robust accuracy fell by more than {limit}"
+            worse = [one.question.mode for one in comparison.answers if one.verdict == "REGRESSION"]
+            if not worse:
+                return "adversarial examples got fitter by more than the margin"
+            kind = "clean" if set(worse) == {"clean"} else "robust"
+            return f"{kind} accuracy fell by more than {limit}"
         case "INCONCLUSIVE":
             return f"too few samples to tell whether robust accuracy fell by {limit}"
         case "NOT COMPARABLE":

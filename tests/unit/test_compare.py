@@ -95,6 +95,7 @@ def test_clean_inputs_are_guarded_on_their_own(tmp_path: Path) -> None:
         ("clean", "REGRESSION"),
     ]
     assert found.verdict == "REGRESSION"
+    assert text.headline(found) == "clean accuracy fell by more than 2 points"
 
 
 def test_errors_make_it_inconclusive_only_where_they_could_turn_it(tmp_path: Path) -> None:
@@ -202,7 +203,9 @@ def test_fitness_is_shown_and_tested_on_demand(tmp_path: Path) -> None:
     drifted = [record(f"s{n}", "failure", fitness=-0.1 if n % 2 else -0.2) for n in range(200)]
     runs = pair(tmp_path / "drift", statuses(200, 0), drifted)
     assert compare(*runs).verdict == "PASS"
-    assert compare(*runs, score_margin=0.05).verdict == "REGRESSION"
+    found = compare(*runs, score_margin=0.05)
+    assert found.verdict == "REGRESSION"
+    assert text.headline(found) == "adversarial examples got fitter by more than the margin"
 
 
 @pytest.mark.parametrize(
