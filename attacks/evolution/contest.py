@@ -59,19 +59,28 @@ class Contest:
         self._known.add(key)
         return new
 
-    def enter(self, individuals: Sequence[Individual]) -> Asking[list[Entrant | None]]:
-        """Show one picture of each; None for those that got no score, or came too late."""
-        evaluations = yield from self._engine.evaluator.evaluate(individuals)
-        entered = [Entrant(one.individual, [one]) if _scored(one) else None for one in evaluations]
+    def enter(
+        self, individuals: Sequence[Individual], again: Sequence[Entrant] = ()
+    ) -> Asking[list[Entrant | None]]:
+        """Show one picture of each; None for those that got no score, or came too late.
+
+        Of those to be shown `again` one more picture is shown at the same time.
+        """
+        pairs = [(one, 0) for one in individuals]
+        pairs += [(one.individual, len(one.evaluations)) for one in again]
+        evaluations = yield from self._engine.evaluator.evaluate_pairs(pairs)
+        for one, evaluation in zip(again, evaluations[len(individuals) :], strict=False):
+            one.evaluations.append(evaluation)
+        entered = [
+            Entrant(one.individual, [one]) if _scored(one) else None
+            for one in evaluations[: len(individuals)]
+        ]
         self.entrants += [one for one in entered if one is not None]
         return [*entered, *[None] * (len(individuals) - len(entered))]
 
     def show_again(self, entrants: Sequence[Entrant]) -> Asking[None]:
         """Show one more picture of each, as far as the budget goes."""
-        pairs = [(one.individual, len(one.evaluations)) for one in entrants]
-        evaluations = yield from self._engine.evaluator.evaluate_pairs(pairs)
-        for one, evaluation in zip(entrants, evaluations, strict=False):
-            one.evaluations.append(evaluation)
+        yield from self.enter((), entrants)
 
     def value(self, entrant: Entrant) -> float:
         """What a caption is ranked by."""

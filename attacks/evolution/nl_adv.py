@@ -9,12 +9,14 @@ reduction (`word_reduction`), which saves queries.
 Deviations: fitness is 1 - CAPTURE, on one picture of a caption, instead of the probability of another class
 on eight. What is shown is a slot too, so that it is searched for and not given. The template leaves out
 that the target faces the viewer and fills the picture. Words are our own, as many as published. It goes on
-until the budget is spent. With `selection = "robust"` the tenth is shown once more in each generation, and
-the best captions of all are shown again in the end. In the embedded world the slots are those that its
-grammar has: number, target, colour, size for the appearance, place for the background, light for the weather.
+until the budget is spent. A child whose caption is known already gets another word in some slot, so that
+every evaluation teaches something. With `selection = "robust"` the tenth is shown once more in each
+generation, and the best captions of all are shown again in the end. In the embedded world the slots are
+those that its grammar has: number, target, colour, size for the appearance, place for the background, light
+for the weather.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass
 
 import numpy as np
@@ -36,6 +38,7 @@ SHRINKING = ("gesture", "appearance", "colour", "background", "weather")
 """Slots that word-space reduction takes words from, two at a time, down to three words."""
 _LEAST_WORDS = 3
 _MOST_GENERATIONS = 200
+_TRIES = 20
 
 _ANIMALS: dict[str, tuple[str, ...]] = {
     "number": ("one", "two"),
@@ -89,7 +92,7 @@ def nl_adv(engine: Engine) -> Asking[Found]:
 
 
 class _Algorithm:
-    """One run. Captions that come up again are not shown again: they keep their scores."""
+    """One run."""
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
@@ -106,12 +109,12 @@ class _Algorithm:
         contest = self._contest
         sizes = rounds_of(self._engine.settings, contest.left)[-3:] if contest.robust else []
         population = [self._random() for _ in range(POPULATION)]
+        elite: list[tuple[Genes, Entrant]] = []
         for number in range(1, _MOST_GENERATIONS + 1):
-            entrants = yield from self._entered(population, number)
+            again = [one for _, one in elite] if contest.robust else []
+            entrants = yield from self._entered(population, number, again)
             alive = [(genes, one) for genes, one in zip(population, entrants, strict=True) if one]
             elite = self._elite(alive)
-            if contest.robust:
-                yield from contest.show_again([one for _, one in elite])
             contest.row([one for _, one in alive])
             yield from contest.tell()
             if contest.left <= sum(sizes):
@@ -123,14 +126,16 @@ class _Algorithm:
         left_over = {slot: len(options) for slot, options in self._words.items()}
         return contest.found(words=dict(left_over))
 
-    def _entered(self, population: Sequence[Genes], number: int) -> Asking[list[Entrant | None]]:
+    def _entered(
+        self, population: Sequence[Genes], number: int, again: Sequence[Entrant]
+    ) -> Asking[list[Entrant | None]]:
         """What becomes of each choice of words: the caption's scores, None if there are none."""
         texts = [self._space.say(genes) for genes in population]
         born: dict[str, Individual] = {}
         for text in texts:
             if text is not None and (key := normalised(text)) not in self._by_text:
                 born.setdefault(key, self._engine.born(text, "slots", (), number))
-        entered = yield from self._contest.enter(list(born.values()))
+        entered = yield from self._contest.enter(list(born.values()), again)
         self._by_text.update(zip(born, entered, strict=True))
         return [None if text is None else self._by_text[normalised(text)] for text in texts]
 
@@ -147,6 +152,7 @@ class _Algorithm:
         total = fitness.sum()
         chances = fitness / total if total > 0 else None
         children: list[Genes] = []
+        texts: set[str | None] = set()
         for _ in range(POPULATION):
             first, second = self._rng.choice(len(parents), size=2, p=chances).tolist()
             genes: dict[str, str] = {}
@@ -155,8 +161,18 @@ class _Algorithm:
                 if self._rng.random() < MUTATION or word not in options:
                     word = self._drawn(options)
                 genes[slot] = word
+            for _ in range(_TRIES):
+                if not self._is_known(genes, texts):
+                    break
+                slot = list(self._words)[int(self._rng.integers(len(self._words)))]
+                genes[slot] = self._drawn(self._words[slot])
+            texts.add(self._space.say(genes))
             children.append(genes)
         return children
+
+    def _is_known(self, genes: Genes, siblings: Set[str | None]) -> bool:
+        text = self._space.say(genes)
+        return text is None or text in siblings or normalised(text) in self._by_text
 
     def _reduce(self, alive: Sequence[tuple[Genes, Entrant]]) -> None:
         """Take two words of the caption that is described best out of their slots."""
