@@ -47,13 +47,19 @@ def title_of(search: str) -> str:
 
 
 def found_by_search(records: Iterable[Record]) -> dict[str, list[Mapping[str, Any]]]:
-    """What the repeats of each search found, in the order of the records."""
+    """What the repeats of each search found, in the order in which people read of them."""
     found: dict[str, list[Mapping[str, Any]]] = {}
     for record in records:
         one = cast("Mapping[str, Any]", record.found)
         if record.status in ("success", "failure") and one.get("finals"):
             found.setdefault(str(one["search"]), []).append(one)
-    return found
+    return {name: found[name] for name in in_order(found)}
+
+
+def in_order(searches: Iterable[str]) -> list[str]:
+    """Evolution first, then its baselines, then others as they come."""
+    order = list(_TITLES)
+    return sorted(searches, key=lambda name: order.index(name) if name in order else len(order))
 
 
 def table_of(path: Path, kind: str) -> dict[str, dict[str, Row]]:

@@ -9,7 +9,7 @@ from PIL import Image, ImageDraw, ImageFont
 
 from attacks.evolution.concepts import words_in
 from attacks.evolution.individuals import words_of
-from attacks.evolution.plots import title_of
+from attacks.evolution.plots import in_order, title_of
 from benchmark.types import Record, Sample
 
 COLUMNS = 5
@@ -86,16 +86,16 @@ def write_sheet(
 
 
 def chosen(records: Sequence[Record]) -> list[Search]:
-    """The first repeat of every search that found something, evolution before the others."""
+    """The first repeat of every search that found something, evolution first."""
     first: dict[str, Record] = {}
     for record in records:
         if record.found.get("finals") and any(
             name.startswith("final-") for name in record.artifacts
         ):
             first.setdefault(str(record.found["search"]), record)
-    names = sorted(first, key=lambda name: name != "evolution")
     return [
-        Search(first[name], FIRST if place == 0 else OTHERS) for place, name in enumerate(names)
+        Search(first[name], FIRST if place == 0 else OTHERS)
+        for place, name in enumerate(in_order(first))
     ]
 
 
