@@ -1,14 +1,15 @@
 """NL-adv (Zhu et al., ACM MM 2024), adapted: a genetic algorithm over the slots of one sentence.
 
-A caption is a choice of one word for each of ten slots, filled into a template. Populations of twenty:
+A caption is a choice of one word for each of nine slots, filled into a template. Populations of twenty:
 roulette by fitness, uniform crossover (each slot from either parent), a slot mutated with probability 0.02;
 a generation is made of children only, the best tenth merely weighs double in the roulette. After each
 generation the words of the worst caption go, in two of the slots that may shrink: adaptive word-space
 reduction (`word_reduction`), which saves queries.
 
 Deviations: fitness is 1 - CAPTURE, on one picture of a caption, instead of the probability of another class
-on eight. What is shown is a slot too, so that it is searched for and not given. The template leaves out
-that the target faces the viewer and fills the picture. Words are our own, as many as published. It goes on
+on eight. What is shown is a slot too, so that it is searched for and not given, in the place of the view
+angle, which has one word only. No caption is written by hand to begin with. The template leaves out that the
+target faces the viewer and fills the picture. Words are our own, as many as published. It goes on
 until the budget is spent. A child whose caption is known already gets another word in some slot, so that
 every evaluation teaches something. With `selection = "robust"` the tenth is shown once more in each
 generation, and the best captions of all are shown again in the end. In the embedded world the slots are
