@@ -277,5 +277,6 @@ def searches(path: Path) -> Path:
         Measure("capture_random", 0.6, 0.5, 0.7, 6, "score", slice="search=evolution"),
         Measure("log_odds", 2.0, 1.0, 3.0, 3, "", slice="concept=fog"),
     ]
-    write(path, [record], measures, attack="evolution", target="miniature:lvlm-mini")
+    failed = Record("nl_adv-0", "repeat-0", "error", "nl_adv", error="RuntimeError: no answer")
+    write(path, [record, failed], measures, attack="evolution", target="miniature:lvlm-mini")
     return path

@@ -9,6 +9,9 @@ from benchmark.tables import Row
 
 MISSING = "-"
 
+_SCALES = ("rate", "score", "cosine", "nats", "r")
+"""Units in which even a whole number is a measurement; in others it is a count."""
+
 
 def section(key: str, title: str, *children: Child, lead: Child = None) -> Markup:
     """A part of the page with its heading."""
@@ -76,9 +79,10 @@ def value_of(row: Row | None, *, digits: int = 3) -> str:
     """A number of the table as people read it."""
     if row is None or row.value is None:
         return MISSING
-    if row.unit in ("samples", "tokens", "queries") and row.value == round(row.value):
+    if row.unit not in _SCALES and row.value == round(row.value):
         return f"{row.value:,.0f}".replace(",", " ")
-    return f"{row.value:.{digits}f}"
+    shown = f"{row.value:.{digits}f}"
+    return shown.removeprefix("-") if float(shown) == 0 else shown
 
 
 def interval_of(row: Row | None, *, digits: int = 3) -> str:

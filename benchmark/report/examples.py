@@ -74,6 +74,7 @@ def collect(run: RunView, other: RunView | None, most: int) -> Gallery:
     """The gallery of a run; with `other`, of both runs side by side."""
     finals = [] if other is not None else list(_finals(run))
     if finals:
+        finals += [(_ended(record), []) for record in run.records.values() if record.error]
         examples = [example for example, _ in finals][:most]
         wanted = [one for _, pictures in finals[:most] for one in pictures]
         return Gallery(examples, wanted, len(finals), "")
@@ -162,6 +163,12 @@ def _side(
     return side, wanted
 
 
+def _ended(record: Record) -> Example:
+    """A search that came to nothing."""
+    side = Side("", record.status, error=record.error)
+    return Example(record.id, frozenset({record.status}), record.text, None, None, [side])
+
+
 def _finals(run: RunView) -> Iterator[tuple[Example, list[Wanted]]]:
     """Of searches over concepts: one example for each individual that a search ended with."""
     blind_below = number(run.config.settings.get("blind_below")) or 0.3
@@ -184,7 +191,7 @@ def _finals(run: RunView) -> Iterator[tuple[Example, list[Wanted]]]:
                 score=fresh,
                 facts=_final_facts(final),
                 error=None if fresh is not None else "none of its pictures could be scored",
-                title="CAPTURE, painted anew",
+                title="CAPTURE, anew",
             )
             example = Example(
                 id,

@@ -34,6 +34,7 @@ _MAIN = {
     "search": "capture_fresh",
     "concept": "log_odds",
     "category": "accuracy",
+    "generation": "mean",
 }
 """The metric of each kind of part that is drawn and sorted by; of other kinds, the first."""
 
@@ -160,7 +161,9 @@ def pose_axes(run: RunView) -> tuple[list[PoseAxis], bool]:
 def searches(run: RunView) -> list[tuple[Series, Series]]:
     """(best, mean) CAPTURE of each generation by evaluations spent, of every search of the run."""
     found = []
-    for i, record in enumerate(_search_records(run)):
+    # What is compared with the others comes first, and is drawn in the first colour.
+    records = sorted(_search_records(run), key=lambda one: one.get("search") != "evolution")
+    for i, record in enumerate(records):
         best: list[Point] = []
         mean: list[Point] = []
         for generation in items(record.get("generations")):

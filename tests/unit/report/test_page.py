@@ -206,6 +206,8 @@ def test_searches_lead_with_what_they_found(tmp_path: Path) -> None:
     for heading in ("Concept map", "By evaluations", "By concept"):
         assert heading in told
     assert told.count("a red rocket in the fog") >= 2
+    assert "nl_adv-0" in told
+    assert "RuntimeError: no answer" in told
     assert "miniature model" in told
 
 
