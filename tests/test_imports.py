@@ -7,8 +7,8 @@ import sys
 import pytest
 
 HEAVY = {
-    "diffusers", "embreex", "httpx", "open_clip", "pandas", "spacy", "torch", "torchvision", "transformers",
-    "trimesh",
+    "diffusers", "embreex", "httpx", "nltk", "open_clip", "pandas", "spacy", "torch", "torchvision",
+    "transformers", "trimesh",
 }  # fmt: skip
 CPU_SECONDS = 1.0
 """Four times what `list` takes (bench/startup.py measures it; the aim is 0.5 s of wall time). Processor
@@ -30,6 +30,17 @@ def loaded_after(code: str) -> set[str]:
         ["run", "--attack", "mca", "--target", "clip"],
         ["show", "no-such-run"],
         ["score", "mac", "no-such-file"],
+        [
+            "score",
+            "capture",
+            "no-such-file",
+            "--out",
+            "scores",
+            "--encoder",
+            "none",
+            "--matching",
+            "exact",
+        ],
         ["answers", "no-such-run"],
         ["export", "mm3dtbench", "no-such-run", "--out", "no-such-folder"],
     ],

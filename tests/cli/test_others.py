@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
@@ -78,6 +79,71 @@ def test_score_refuses_an_unknown_data_set(trident: Trident) -> None:
     flags = "--dataset-name cocoa --tagger toybox --out scores"
     result = trident("score", "mac", "pairs.jsonl", *flags.split())
     assert (result.code, "cocoa" in result.err) == (2, True)
+
+
+CAPTURE = ("score", "capture", "pairs.jsonl", "--out", "scores")
+TOYBOX = ("--parser", "toybox", "--matching", "exact", "--empty", "renormalise")
+
+
+def test_score_capture(trident: Trident) -> None:
+    pair = {"id": 7, "reference": "a red dog on the grass", "candidate": "a blue dog on the grass"}
+    Path("pairs.jsonl").write_text(json.dumps(pair) + "\n")
+    result = trident(*CAPTURE, *TOYBOX)
+    assert result.code == 0, result.err
+    # Objects and relations agree, attributes do not: (.5 + .2) / 1.2.
+    assert ["capture", "0.5833"] in [line.split() for line in result.out.splitlines()]
+    assert ["capture_low", "-"] in [line.split() for line in result.out.splitlines()]
+    assert result.err == "1/1 pairs\n"
+    assert json.loads(Path("scores/scores.jsonl").read_text())["f1_attribute"] == 0
+    settings = json.loads(Path("scores/summary.json").read_text())["settings"]
+    assert (settings["parser"]["id"], settings["matching"]) == ("toybox", ["exact"])
+
+
+@pytest.mark.parametrize(
+    ("flags", "message"),
+    [
+        ("--matching exact+loose", "unknown matching stage 'loose': expected one of exact"),
+        ("--matching exact,soft --encoder none", "soft matching needs an encoder"),
+        ("--variant code", "unknown variant 'code': expected one of released, paper"),
+        ("--matching exact --parser toy", "unknown parser 'toy': did you mean 'toybox'?"),
+        ("--matching exact --stop-words mine", "unknown stop list 'mine'"),
+        ("--tagger toybox", "score capture has no --tagger"),
+    ],
+)
+def test_score_capture_refuses_what_it_cannot_do(
+    trident: Trident, flags: str, message: str
+) -> None:
+    pair = {"id": 7, "reference": "a dog", "candidate": "a dog"}
+    Path("pairs.jsonl").write_text(json.dumps(pair) + "\n")
+    result = trident(*CAPTURE, *flags.split())
+    assert (result.code, message in result.err) == (2, True), result.err
+    assert not Path("scores").exists()
+
+
+def test_score_capture_names_the_line(trident: Trident) -> None:
+    Path("pairs.jsonl").write_text('{"id": 1, "reference": "a dog", "candidate": 3}\n')
+    result = trident(*CAPTURE, *TOYBOX)
+    assert result.code == 2
+    assert result.err.startswith("error: pairs.jsonl:1: candidate is 3: expected a text, a graph")
+
+
+def test_a_bare_encoder_is_one_of_sentence_transformers(
+    trident: Trident, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "sentence_transformers", None)
+    monkeypatch.delitem(sys.modules, "metrics.capture.encoder_sentence", raising=False)
+    graphs = {"id": 1, "reference": {"objects": ["a"]}, "candidate": {"objects": ["b"]}}
+    Path("pairs.jsonl").write_text(json.dumps(graphs) + "\n")
+    result = trident(*CAPTURE, "--matching", "exact,soft", "--encoder", "org/name")
+    assert result.code == 2
+    assert "encoder sentence_transformers:org/name needs sentence_transformers: pip" in result.err
+    soft = trident(*CAPTURE, "--matching", "exact,soft", "--encoder", "miniature:clip-mini")
+    assert soft.code == 0, soft.err
+
+
+def test_score_mac_refuses_what_is_of_capture(trident: Trident) -> None:
+    result = trident("score", "mac", "pairs.jsonl", "--variant", "paper", "--out", "scores")
+    assert (result.code, "score mac has no --variant" in result.err) == (2, True)
 
 
 def test_world_draws_a_sheet(trident: Trident) -> None:
