@@ -1,7 +1,7 @@
-# `make check` is exactly what CI runs, in the present environment.
+# `make check browser` is exactly what CI runs, in the present environment.
 PYTHON ?= python
 
-.PHONY: check test lint format bench
+.PHONY: check test lint browser format bench
 
 check: test lint
 
@@ -13,6 +13,9 @@ lint:
 	$(PYTHON) -m ruff check .
 	$(PYTHON) -m mypy
 	$(PYTHON) -c "from importlinter.cli import lint_imports_command; lint_imports_command()"
+
+browser: # needs Chromium
+	$(PYTHON) -m pytest -m browser
 
 format:
 	$(PYTHON) -m ruff format .

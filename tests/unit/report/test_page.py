@@ -242,3 +242,22 @@ def test_what_is_no_run_is_refused(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(UserError, match="name another with --out"):
         write(report_runs.captions(tmp_path / "run"), tmp_path / "file" / "report.html")
+
+
+@pytest.mark.parametrize("outcomes", ["S", "F", "E", "-", "SS", "EE-"])
+def test_small_runs_have_pages_too(tmp_path: Path, outcomes: str) -> None:
+    reader = read(page(report_runs.captions(tmp_path / "run", outcomes)))
+    assert reader.tags["article"] == len(outcomes)
+    told = " ".join("".join(reader.text).split())
+    assert "nan" not in told.split()
+    assert ("no interval" in told) == (set(outcomes) <= set("E-"))
+
+
+@pytest.mark.parametrize("second", ["poses", "searches", "hostile"])
+def test_runs_that_have_nothing_in_common_stand_side_by_side(tmp_path: Path, second: str) -> None:
+    first = report_runs.captions(tmp_path / "a" / "run")
+    other = getattr(report_runs, second)(tmp_path / "b" / "run")
+    reader = read(page(first, other))
+    told = " ".join("".join(reader.text).split())
+    assert "NOT COMPARABLE" in told
+    assert reader.tags["article"] == 6
