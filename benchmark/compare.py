@@ -3,7 +3,7 @@
 `docs/ci.md` says what is tested and how well; the tests themselves are in `benchmark.gate`.
 """
 
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
@@ -12,16 +12,14 @@ from typing import Literal
 from benchmark.config import Execution
 from benchmark.errors import UserError
 from benchmark.events import OnEvent
-from benchmark.gate import comparable
+from benchmark.gate import comparable, seen
 from benchmark.gate import scores as fitness
 from benchmark.gate.comparable import Difference, RunData
 from benchmark.gate.flips import Flip, flips
-from benchmark.gate.verdict import Answer, Mode, Outcome, Question, Verdict, decide, overall
+from benchmark.gate.verdict import Answer, Question, Verdict, decide, overall
 from benchmark.gate.waivers import Waiver
-from benchmark.types import Record
 
 EXIT_CODES = {"PASS": 0, "REGRESSION": 10, "INCONCLUSIVE": 11, "NOT COMPARABLE": 12}
-CLEAN = "clean"
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,16 +57,6 @@ class Comparison:
     def broken(self) -> list[Flip]:
         """Samples that held before and do not now, and are not waived."""
         return [flip for flip in self.flips if flip.direction == "broken" and flip.waiver is None]
-
-
-@dataclass(frozen=True, slots=True)
-class _Seen:
-    """A mode of one pair of runs: outcomes, records of the new model, changes of fitness."""
-
-    mode: Mode
-    outcomes: list[Outcome]
-    records: dict[str, Record]
-    changes: list[tuple[str, float]]
 
 
 def compare(
@@ -137,26 +125,24 @@ def compare(
     skipped = 0
     for before, now in pairs:
         attack = now.config.attack
-        seen, left_out = _adaptive(before, now)
+        looks, left_out = seen.attacked(before, now)
         skipped += left_out
-        parts = [seen]
         if replay:
-            parts.append(_replayed(before, now, execution, on_event))
-        for part in parts:
-            kept = [
-                one for one in part.outcomes if not any(w.covers(attack, one.id) for w in valid)
-            ]
+            looks += seen.replayed(before, now, execution, on_event)
+        for look in (*looks, *seen.clean(before, now)):
+            covered = {one.sample for one in valid if one.covers(attack, one.sample)}
+            if look.mode == seen.CLEAN:  # no adversarial example, so no exception to one
+                covered = set()
+            kept = [one for one in look.outcomes if one.id not in covered]
             questions.append(
                 (
-                    Question(attack, part.mode, tuple(kept)),
-                    Question(attack, part.mode, tuple(part.outcomes)),
+                    Question(attack, look.mode, tuple(kept)),
+                    Question(attack, look.mode, tuple(look.outcomes)),
                 )
             )
-            changes.append(fitness.Scores(attack, part.mode, fitness.by_group(part.changes)))
-            flipped += flips(before, now, part.mode, part.outcomes, part.records, valid)
-        if clean := _clean(before, now):
-            question = Question(attack, "clean", tuple(clean))
-            questions.append((question, question))
+            changes.append(fitness.Scores(attack, look.mode, fitness.by_group(look.changes)))
+            if look.records:
+                flipped += flips(before, now, look.mode, look.outcomes, look.records, valid)
     answers = decide([kept for kept, _ in questions], margin, alpha)
     rises = fitness.decide(changes, score_margin, alpha)
     verdicts = [one.verdict for one in answers]
@@ -185,73 +171,6 @@ def compare(
         skipped=skipped,
         notes=notes,
     )
-
-
-def _adaptive(before: RunData, now: RunData) -> tuple[_Seen, int]:
-    """Both runs as they are, and how many samples both of them skipped."""
-    common = [(one, now.records[id]) for id, one in before.records.items() if id in now.records]
-    attacked = [pair for pair in common if {one.status for one in pair} != {"skipped"}]
-    return (
-        _Seen(
-            mode="adaptive",
-            outcomes=_outcomes(attacked, _held),
-            records=dict(now.records),
-            changes=_changes(attacked),
-        ),
-        len(common) - len(attacked),
-    )
-
-
-def _replayed(before: RunData, now: RunData, execution: Execution, on_event: OnEvent) -> _Seen:
-    """The baseline's adversarial examples, shown to the target of the new run."""
-    # It drives models: not loaded where nothing is replayed.
-    from benchmark.replay import replay
-
-    shown = replay(
-        before.path,
-        target=now.config.target,
-        target_settings=now.config.target_settings,
-        execution=execution,
-        on_event=on_event,
-    )
-    pairs = [(one.baseline, one.record) for one in shown]
-    return _Seen(
-        mode="replay",
-        outcomes=_outcomes(pairs, _held),
-        records={one.id: one.record for one in shown},
-        changes=_changes(pairs),
-    )
-
-
-def _clean(before: RunData, now: RunData) -> list[Outcome]:
-    """Unperturbed inputs; none where the attack has no such verdict."""
-    pairs = [(one, now.records[id]) for id, one in before.records.items() if id in now.records]
-    if not all(any(CLEAN in pair[side].conditions for pair in pairs) for side in (0, 1)):
-        return []
-    return _outcomes(pairs, _held_clean)
-
-
-def _outcomes(
-    pairs: Iterable[tuple[Record, Record]], held: Callable[[Record], bool | None]
-) -> list[Outcome]:
-    return [Outcome(one.id, one.group or one.id, held(one), held(now)) for one, now in pairs]
-
-
-def _held(record: Record) -> bool | None:
-    return {"failure": True, "success": False}.get(record.status)
-
-
-def _held_clean(record: Record) -> bool | None:
-    clean = record.conditions.get(CLEAN)
-    return None if clean is None or record.status == "error" else clean.get("fooled") == 0
-
-
-def _changes(pairs: Iterable[tuple[Record, Record]]) -> list[tuple[str, float]]:
-    return [
-        (one.group or one.id, now.fitness - one.fitness)
-        for one, now in pairs
-        if one.fitness is not None and now.fitness is not None
-    ]
 
 
 def _used(

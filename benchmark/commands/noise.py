@@ -87,11 +87,11 @@ def _closing(found: Noise, file: Path) -> str:
         "",
         f"attack success rate {_points(found.mean)} +- {_points(found.spread)} points"
         f" (standard deviation over {count} seeds)",
-        f"between two seeds: {_points(found.flips)} % of samples flip, rates differ by"
-        f" {_points(found.drop_spread)} points (root mean square), {_points(found.drops)} at most",
-        f"noise floor: {_points(found.floor)} points; chance alone exceeds it in one of twenty"
-        " comparisons of different seeds",
-        "`compare` asks for equal seeds, which leave none of this noise to a model that did not change",
+        f"between two seeds {_points(found.flips)} % of samples flip, and rates differ by"
+        f" {_points(found.greatest)} points at most",
+        f"noise floor: {_points(found.floor)} points, which so many flips exceed in one of twenty comparisons"
+        " of different seeds",
+        "(`compare` asks for equal seeds: a model that did not change has none of this noise)",
         str(file),
     ]
     return "\n".join(lines)

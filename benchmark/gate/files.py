@@ -88,12 +88,11 @@ def _case(suite: ElementTree.Element, attack: str, name: str) -> ElementTree.Ele
 
 
 def _message(answer: Answer) -> str:
-    pairs = answer.pairs
     return (
-        f"{answer.verdict}: {answer.reason}; {text.points(pairs.baseline)} ->"
-        f" {text.points(pairs.new)} points, drop {text.points(pairs.drop, sign=True)}"
-        f" {text.bounds(answer.interval)}, {pairs.n} pairs, {pairs.broken} broken,"
-        f" {pairs.mended} mended, p(drop within margin) {answer.p_worse:.3g},"
+        f"{answer.verdict}: {answer.reason}; {text.points(answer.before)} ->"
+        f" {text.points(answer.now)} points, drop {text.points(answer.drop, sign=True)}"
+        f" {text.bounds(answer.interval)}, {answer.n} pairs, {answer.broken} broken,"
+        f" {answer.mended} mended, p(drop within margin) {answer.p_worse:.3g},"
         f" p(drop beyond margin) {answer.p_no_worse:.3g}"
     )
 

@@ -6,7 +6,7 @@ from typing import Literal
 
 from benchmark.gate.comparable import RunData
 from benchmark.gate.rerun import replay_command, run_words, sample_command
-from benchmark.gate.verdict import Mode, Outcome
+from benchmark.gate.verdict import Outcome
 from benchmark.gate.waivers import Waiver
 from benchmark.types import Record
 
@@ -20,7 +20,7 @@ class Flip:
     """
 
     attack: str
-    mode: Mode
+    mode: str
     direction: Literal["broken", "mended"]
     id: str
     text: str
@@ -34,7 +34,7 @@ class Flip:
 def flips(
     baseline: RunData,
     new: RunData,
-    mode: Mode,
+    mode: str,
     outcomes: Sequence[Outcome],
     records: Mapping[str, Record],
     waivers: Sequence[Waiver],

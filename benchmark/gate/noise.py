@@ -31,16 +31,18 @@ class Noise:
     """What chance alone does.
 
     `spread` is the standard deviation of the success rate over the repeats, `flips` the mean share of
-    samples whose outcome differs between two of them, `drops` the greatest and `drop_spread` the root of
-    the mean square of the differences of two rates. None where there are too few repeats or samples.
+    samples whose outcome differs between two of them, `greatest` the greatest difference of two rates.
+    `expected` is the standard deviation of such a difference if samples flip independently, sqrt(flips /
+    n): a few repeats say how many samples flip, but hardly how far rates spread. None where there are too
+    few repeats or samples.
     """
 
     repeats: tuple[Repeat, ...]
     mean: float | None
     spread: float | None
     flips: float | None
-    drops: float | None
-    drop_spread: float | None
+    greatest: float | None
+    expected: float | None
 
     def to_json(self) -> dict[str, JSON]:
         """Plain data."""
@@ -52,7 +54,7 @@ class Noise:
     @property
     def floor(self) -> float | None:
         """A drop that chance exceeds in one of twenty comparisons of different seeds."""
-        return None if self.drop_spread is None else REACH * self.drop_spread
+        return None if self.expected is None else REACH * self.expected
 
 
 def measure(runs: Sequence[tuple[int, Sequence[Record]]]) -> Noise:
@@ -72,14 +74,16 @@ def measure(runs: Sequence[tuple[int, Sequence[Record]]]) -> Noise:
         for one, two in combinations(outcomes, 2)
     ]
     compared = [pairs for pairs in compared if pairs.n]
-    drops = [pairs.drop for pairs in compared if pairs.drop is not None]
+    flips = _mean([(pairs.broken + pairs.mended) / pairs.n for pairs in compared])
+    sizes = _mean([float(pairs.n) for pairs in compared])
+    drops = [abs(pairs.drop) for pairs in compared if pairs.drop is not None]
     return Noise(
         repeats=tuple(repeats),
         mean=mean,
         spread=spread,
-        flips=_mean([(pairs.broken + pairs.mended) / pairs.n for pairs in compared]),
-        drops=max(map(abs, drops), default=None),
-        drop_spread=sqrt(_mean([drop**2 for drop in drops]) or 0.0) if drops else None,
+        flips=flips,
+        greatest=max(drops, default=None),
+        expected=None if flips is None or sizes is None else sqrt(flips / sizes),
     )
 
 

@@ -41,17 +41,16 @@ def headline(comparison: Comparison) -> str:
 
 def row(answer: Answer) -> tuple[str, ...]:
     """The numbers of one question, in points."""
-    pairs = answer.pairs
     return (
         answer.question.attack,
         answer.question.mode,
-        str(pairs.n),
-        points(pairs.baseline),
-        points(pairs.new),
-        points(pairs.drop, sign=True),
+        str(answer.n),
+        points(answer.before),
+        points(answer.now),
+        points(answer.drop, sign=True),
         bounds(answer.interval),
-        str(pairs.broken),
-        str(pairs.mended),
+        str(answer.broken),
+        str(answer.mended),
         points(answer.detectable),
         answer.verdict,
     )

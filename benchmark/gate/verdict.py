@@ -11,6 +11,9 @@ Together they PASS if all do (each at level alpha: an intersection-union test ne
 are a REGRESSION if one is. So a model that lost no more than the margin is called a REGRESSION, and one
 that lost the margin or more on some question is PASSed, in at most alpha of comparisons each.
 
+An outcome is whether the model held, or the share of several tries in which it held (pictures drawn from
+what an attack found). The former are tested exactly, the latter by a paired bootstrap of whole groups.
+
 Samples whose outcome is unknown on a side (errors) are filled in both ways, against the new model and
 for it; a verdict that depends on it is INCONCLUSIVE.
 """
@@ -22,11 +25,11 @@ from typing import Literal
 
 import numpy as np
 
+from benchmark.gate import shares
 from benchmark.gate.exact import Pairs, interval, p_no_worse, p_worse, score
-from benchmark.gate.power import Needed, detectable, needed
+from benchmark.gate.power import MOST, Needed, detectable, needed
 
 Verdict = Literal["PASS", "REGRESSION", "INCONCLUSIVE"]
-Mode = Literal["adaptive", "replay", "clean"]
 
 _ENOUGH = 10
 """So many discordant pairs say how alike the pairs of one group are; below, quite alike is assumed."""
@@ -34,22 +37,27 @@ _ENOUGH = 10
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """Whether a model held on a sample, before and now; None is unknown."""
+    """Whether a model held on a sample, or in which share of tries, before and now; None is unknown."""
 
     id: str
     group: str
-    before: bool | None
-    now: bool | None
+    before: float | None
+    now: float | None
 
     @property
     def is_known(self) -> bool:
         """Whether both sides are known."""
         return self.before is not None and self.now is not None
 
+    @property
+    def change(self) -> float:
+        """How much less it holds now; of known outcomes."""
+        return float(self.before or 0) - float(self.now or 0)
+
     def filled(self, *, for_new: bool) -> "Outcome":
         """What is unknown, taken to speak for the new model or against it."""
-        before = not for_new if self.before is None else self.before
-        now = for_new if self.now is None else self.now
+        before = float(not for_new) if self.before is None else self.before
+        now = float(for_new) if self.now is None else self.now
         return Outcome(self.id, self.group, before, now)
 
 
@@ -57,12 +65,12 @@ class Outcome:
 class Question:
     """One comparison: what was attacked how, and the outcome of each sample.
 
-    adaptive: each model attacked anew. replay: the baseline's adversarial examples shown to the new
-    model. clean: unperturbed inputs.
+    Modes: "adaptive", each model attacked anew; "replay", the baseline's adversarial examples shown to
+    the new model; "clean", unperturbed inputs; others are conditions that both runs measured.
     """
 
     attack: str
-    mode: Mode
+    mode: str
     outcomes: tuple[Outcome, ...]
 
 
@@ -70,18 +78,39 @@ class Question:
 class Answer:
     """The verdict on one question and what it rests on.
 
-    `pairs` are those of known outcomes. `p_no_worse` and `p_worse` (after Holm) are the larger ones of
-    both ways to fill in the `unknown` outcomes. `interval` has two-sided confidence 1 - 2 alpha.
-    `inflation` is the factor by which alike pairs of one group widen it, 1 where each is its own.
+    Of the `n` samples of known outcomes, `before` and `now` are the accuracies, None of no samples, and
+    `broken` and `mended` count those that got worse and better. `p_no_worse` and `p_worse` (after
+    Holm) are the larger ones of both ways to fill in the `unknown` outcomes. `interval` of the drop has
+    two-sided confidence 1 - 2 alpha. `inflation` is the factor by which alike samples of one group
+    widen it, 1 where each is its own.
     """
 
     question: Question
     verdict: Verdict
     reason: str
-    pairs: Pairs
+    n: int
+    before: float | None
+    now: float | None
+    broken: int
+    mended: int
     unknown: int
     p_no_worse: float
     p_worse: float
+    interval: tuple[float, float] | None
+    inflation: float
+    detectable: float | None
+    needed: Needed | None
+
+    @property
+    def drop(self) -> float | None:
+        """Accuracy before less accuracy now."""
+        return None if self.before is None or self.now is None else self.before - self.now
+
+
+@dataclass(frozen=True, slots=True)
+class _Facts:
+    """What the known outcomes of a question say, whatever the verdict."""
+
     interval: tuple[float, float] | None
     inflation: float
     detectable: float | None
@@ -116,10 +145,9 @@ def decide(questions: Sequence[Question], margin: float, alpha: float) -> list[A
     answers = []
     for index, question in enumerate(questions):
         known = [one for one in question.outcomes if one.is_known]
-        pairs, inflation = count(known), _inflation(known)
         worst, best = against.verdict(index, alpha), favouring.verdict(index, alpha)
         verdict: Verdict = worst if worst == best else "INCONCLUSIVE"
-        wanted = needed(pairs, margin, alpha) if verdict == "INCONCLUSIVE" else None
+        facts = _facts(known, margin, alpha, is_open=verdict == "INCONCLUSIVE")
         unknown = len(question.outcomes) - len(known)
         if worst != best:
             reason = (
@@ -127,20 +155,24 @@ def decide(questions: Sequence[Question], margin: float, alpha: float) -> list[A
                 f" speak against the new model, {best} if for it"
             )
         else:
-            reason = _reason(verdict, pairs, margin, wanted, inflation)
+            reason = _reason(verdict, len(known), margin, facts)
         answers.append(
             Answer(
                 question=question,
                 verdict=verdict,
                 reason=reason,
-                pairs=pairs,
+                n=len(known),
+                before=_mean([one.before for one in known]),
+                now=_mean([one.now for one in known]),
+                broken=sum(one.change > 0 for one in known),
+                mended=sum(one.change < 0 for one in known),
                 unknown=unknown,
                 p_no_worse=max(against.no_worse[index], favouring.no_worse[index]),
                 p_worse=max(against.worse[index], favouring.worse[index]),
-                interval=_widened(pairs, interval(pairs, alpha), inflation),
-                inflation=inflation,
-                detectable=detectable(_effective(pairs, inflation), margin, alpha),
-                needed=wanted,
+                interval=facts.interval,
+                inflation=facts.inflation,
+                detectable=facts.detectable,
+                needed=facts.needed,
             )
         )
     return answers
@@ -169,10 +201,10 @@ def holm(raw: Sequence[float]) -> list[float]:
 
 
 def count(outcomes: Iterable[Outcome]) -> Pairs:
-    """Counts of outcomes that are all known."""
-    cells: dict[tuple[bool | None, bool | None], int] = defaultdict(int)
+    """Counts of outcomes that are all known, and each held or not."""
+    cells: dict[tuple[bool, bool], int] = defaultdict(int)
     for one in outcomes:
-        cells[one.before, one.now] += 1
+        cells[bool(one.before), bool(one.now)] += 1
     return Pairs(
         kept=cells[True, True],
         lost=cells[False, False],
@@ -187,19 +219,22 @@ def _scenario(filled: Sequence[Sequence[Outcome]], margin: float) -> _Scenario:
 
 
 def p_values(outcomes: Sequence[Outcome], margin: float) -> tuple[float, float]:
-    """(p_no_worse, p_worse) of known outcomes, each the larger of the exact test and one of groups.
+    """(p_no_worse, p_worse) of known outcomes.
 
-    The latter is the score test with its variance inflated, and Student's distribution with as many
-    degrees of freedom as there are groups less one.
+    Where each held or not, they are the larger ones of the exact test and one of groups: the score test
+    with its variance inflated, and Student's distribution with as many degrees of freedom as there are
+    groups less one. Shares are bootstrapped.
     """
     from scipy.special import stdtr
 
+    if not _all_or_nothing(outcomes):
+        return shares.p_values(_by_group(outcomes), margin)
     pairs, inflation = count(outcomes), _inflation(outcomes)
     no_worse, worse = p_no_worse(pairs, margin), p_worse(pairs, margin)
     if inflation == 1.0 or pairs.n == 0:
         return no_worse, worse
     z = float(score(pairs.broken, pairs.mended, pairs.n, margin)) / np.sqrt(inflation)
-    groups = len({one.group for one in outcomes})
+    groups = len({one.group or one.id for one in outcomes})
     if groups < 2:
         return 1.0, 1.0
     return max(no_worse, float(stdtr(groups - 1, z))), max(worse, float(stdtr(groups - 1, -z)))
@@ -211,9 +246,7 @@ def _inflation(outcomes: Sequence[Outcome]) -> float:
     Variance between whole groups over that of as many independent pairs, at least 1 (a design effect).
     With few discordant pairs it cannot be told: then all pairs of a group count as one.
     """
-    sums: dict[str, list[int]] = defaultdict(list)
-    for one in outcomes:
-        sums[one.group or one.id].append(bool(one.before) - bool(one.now))
+    sums = _by_group(outcomes)
     sizes = np.array([len(changes) for changes in sums.values()], np.float64)
     if not len(sizes) or sizes.max() == 1:
         return 1.0
@@ -226,6 +259,36 @@ def _inflation(outcomes: Sequence[Outcome]) -> float:
     between = ((totals - mean * sizes) ** 2).sum() * len(sizes) / (len(sizes) - 1)
     within = ((changes - mean) ** 2).sum()
     return max(1.0, float(between / within)) if within > 0 else float((sizes**2).sum() / n)
+
+
+def _facts(known: Sequence[Outcome], margin: float, alpha: float, *, is_open: bool) -> _Facts:
+    """`needed` only where the verdict is open."""
+    if not _all_or_nothing(known):
+        found = shares.facts(_by_group(known), margin, alpha)
+        return _Facts(found.interval, 1.0, found.detectable, found.needed if is_open else None)
+    pairs, inflation = count(known), _inflation(known)
+    return _Facts(
+        interval=_widened(pairs, interval(pairs, alpha), inflation),
+        inflation=inflation,
+        detectable=detectable(_effective(pairs, inflation), margin, alpha),
+        needed=needed(pairs, margin, alpha) if is_open else None,
+    )
+
+
+def _all_or_nothing(outcomes: Iterable[Outcome]) -> bool:
+    return all(one.before in (0, 1) and one.now in (0, 1) for one in outcomes)
+
+
+def _by_group(outcomes: Iterable[Outcome]) -> dict[str, list[float]]:
+    """Changes of the outcomes that belong together."""
+    changes: dict[str, list[float]] = defaultdict(list)
+    for one in outcomes:
+        changes[one.group or one.id].append(one.change)
+    return dict(changes)
+
+
+def _mean(values: Sequence[float | None]) -> float | None:
+    return float(np.mean([float(value or 0) for value in values])) if values else None
 
 
 def _effective(pairs: Pairs, inflation: float) -> Pairs:
@@ -247,29 +310,17 @@ def _widened(
     return max(float(low), -1.0), min(float(high), 1.0)
 
 
-def _reason(
-    verdict: Verdict, pairs: Pairs, margin: float, wanted: Needed | None, inflation: float
-) -> str:
+def _reason(verdict: Verdict, n: int, margin: float, facts: _Facts) -> str:
     limit = f"{100 * margin:g} points"
-    if pairs.n == 0:
+    if n == 0:
         return "no sample has an outcome on both sides"
-    match verdict:
-        case "PASS":
-            return f"the drop is below {limit}"
-        case "REGRESSION":
-            return f"the drop exceeds {limit}"
-        case "INCONCLUSIVE":
-            if wanted is None:
-                return (
-                    f"{pairs.n} samples are too few, and so are {100_000:,} if they go on like this"
-                )
-            turns = "PASS" if wanted.side == "no worse" else "REGRESSION"
-            # A sample of a group that is quite alike brings less than one of its own.
-            samples = (
-                max(wanted.samples, pairs.n + 1) if inflation == 1.0 else wanted.samples * inflation
-            )
-            about = "" if wanted.exactly and inflation == 1.0 else "about "
-            return (
-                f"{pairs.n} samples are too few: {about}{samples:,.0f} would decide ({turns}),"
-                " if they go on like these"
-            )
+    if verdict != "INCONCLUSIVE":
+        return f"the drop {'is below' if verdict == 'PASS' else 'exceeds'} {limit}"
+    wanted, inflation = facts.needed, facts.inflation
+    if wanted is None:
+        return f"{n} samples are too few, and so are {MOST:,} if they go on like this"
+    turns = "PASS" if wanted.side == "no worse" else "REGRESSION"
+    # A sample of a group that is quite alike brings less than one of its own.
+    samples = max(wanted.samples * inflation, n + 1)
+    about = "" if wanted.exactly and inflation == 1.0 else "about "
+    return f"{n} samples are too few: {about}{samples:,.0f} would decide ({turns}), if they go on like these"

@@ -98,6 +98,21 @@ def test_clean_inputs_are_guarded_on_their_own(tmp_path: Path) -> None:
     assert text.headline(found) == "clean accuracy fell by more than 2 points"
 
 
+def test_the_share_of_pictures_drawn_from_what_was_found_is_compared(tmp_path: Path) -> None:
+    # Some query fools every model; of ten pictures drawn from what was found 2, and then 6, do.
+    def drawn(fooled: int) -> list[Record]:
+        conditions = {"distribution": {"n": 10, "fooled": fooled}, "random": {"n": 1, "fooled": 0}}
+        return [record(f"s{n}", "success", conditions=conditions) for n in range(160)]
+
+    found = compared(tmp_path, drawn(2), drawn(6))
+    assert [(one.question.mode, one.verdict) for one in found.answers] == [
+        ("adaptive", "PASS"),
+        ("distribution", "REGRESSION"),
+    ]
+    assert found.answers[1].drop == pytest.approx(0.4)
+    assert found.flips == ()
+
+
 def test_errors_make_it_inconclusive_only_where_they_could_turn_it(tmp_path: Path) -> None:
     found = compared(tmp_path, statuses(239, 1), statuses(239, 0, 1))
     assert found.verdict == "PASS"
@@ -113,7 +128,7 @@ def test_samples_that_both_skipped_are_left_out_and_one_sided_ones_are_unknown(
     before = [*statuses(200, 0), "skipped", "skipped"]
     found = compared(tmp_path, before, [*statuses(200, 0), "skipped", "failure"])
     (answer,) = found.answers
-    assert (found.skipped, answer.pairs.n, answer.unknown) == (1, 200, 1)
+    assert (found.skipped, answer.n, answer.unknown) == (1, 200, 1)
     assert "1 samples that both runs skipped are left out" in text.render(found)
 
 
@@ -177,7 +192,7 @@ def test_waived_samples_are_left_out_and_named(tmp_path: Path) -> None:
     waivers = [waiver(f"s{n}") for n in range(180, 200)]
     found = compared(tmp_path, statuses(200, 40), statuses(180, 60), waivers=waivers)
     assert (found.verdict, found.verdict_unwaived) == ("PASS", "REGRESSION")
-    assert (found.answers[0].pairs.n, len(found.broken), len(found.flips)) == (220, 0, 20)
+    assert (found.answers[0].n, len(found.broken), len(found.flips)) == (220, 0, 20)
     shown = text.render(found)
     assert "waived: s180 (ana, until 2026-12-01: known)" in shown
     assert "without waivers: REGRESSION" in shown

@@ -7,8 +7,8 @@ from tests.gate_runs import record
 
 
 def test_three_seeds_by_hand() -> None:
-    # Of four samples, 1, 2 and 1 are fooled: .25 .5 .25. Flips between the pairs of seeds: 1, 2, 1 of 4;
-    # drops .25, 0, -.25.
+    # Of four samples, 1, 2 and 1 are fooled: .25 .5 .25. Flips between the pairs of seeds: 1, 2, 3 of 4;
+    # differences .25, 0, .25.
     fooled = [{"a"}, {"a", "b"}, {"c"}]
     runs = [
         (seed, [record(id, "success" if id in ids else "failure") for id in "abcd"])
@@ -19,9 +19,10 @@ def test_three_seeds_by_hand() -> None:
     assert found.mean == pytest.approx(1 / 3)
     assert found.spread == pytest.approx(((2 * (1 / 12) ** 2 + (1 / 6) ** 2) / 2) ** 0.5)
     assert found.flips == pytest.approx((0.25 + 0.5 + 0.75) / 3)
-    assert found.drops == 0.25
-    assert found.drop_spread == pytest.approx((2 * 0.25**2 / 3) ** 0.5)
-    assert found.floor == pytest.approx(1.645 * (2 * 0.25**2 / 3) ** 0.5)
+    assert found.greatest == 0.25
+    # Half of four samples flip: the difference of two counts has variance 2, of two rates 2 / 16.
+    assert found.expected == pytest.approx((2 / 16) ** 0.5)
+    assert found.floor == pytest.approx(1.645 * (2 / 16) ** 0.5)
 
 
 def test_errors_are_left_out() -> None:
@@ -36,7 +37,7 @@ def test_errors_are_left_out() -> None:
 
 def test_one_run_has_no_noise() -> None:
     found = measure([(0, [record("a", "success")])])
-    assert (found.mean, found.spread, found.flips, found.drops, found.floor) == (
+    assert (found.mean, found.spread, found.flips, found.greatest, found.floor) == (
         1.0, None, None, None, None,
     )  # fmt: skip
 

@@ -11,7 +11,7 @@ def asked(*values: float, attack: str = "mac") -> Scores:
 
 
 def test_without_a_margin_there_is_no_verdict() -> None:
-    (change,) = decide([asked(0.1, 0.2, 0.3)], None, 0.05)
+    (change,) = decide([asked(*[0.1, 0.2, 0.3] * 10)], None, 0.05)
     assert change.mean == pytest.approx(0.2)
     assert change.verdict is None
     low, high = change.interval or (0, 0)
@@ -34,15 +34,17 @@ def test_no_change_at_all_passes() -> None:
 
 
 def test_groups_are_resampled_whole() -> None:
-    values = [-0.1, 0.1] * 20
+    values = [-0.1, 0.1, 0.1, -0.1] * 20
     alone = {str(n): [value] for n, value in enumerate(values)}
-    together = by_group([(str(n % 2), value) for n, value in enumerate(values)])
+    together = by_group([(str(sorted((n, n ^ 3))[0]), value) for n, value in enumerate(values)])
+    assert len(together) == 40
+    assert all(len(set(group)) == 1 for group in together.values())
     widths = []
     for changes in (alone, together):
         (change,) = decide([Scores("mac", "adaptive", changes)], None, 0.05)
         low, high = change.interval or (0, 0)
         widths.append(high - low)
-    assert widths[1] > 3 * widths[0]
+    assert widths[1] == pytest.approx(2**0.5 * widths[0], rel=0.1)
 
 
 def test_one_group_decides_nothing() -> None:
@@ -55,7 +57,8 @@ def test_nothing_to_compare_gives_nothing() -> None:
 
 
 def test_several_questions_are_corrected() -> None:
-    values = 0.012 + 0.02 * np.tile([-1.0, 1.0], 5)  # p about 0.03 alone
+    values = 0.009 + 0.02 * np.tile([-1.0, 1.0], 10)  # p about 0.02 alone
     (alone,) = decide([asked(*values)], 0.0, 0.05)
     first, _ = decide([asked(*values), asked(*values, attack="x")], 0.0, 0.05)
+    assert 0.001 < alone.p_worse < 0.05
     assert first.p_worse == pytest.approx(2 * alone.p_worse)

@@ -87,7 +87,7 @@ def test_the_overall_verdict() -> None:
 
 def test_errors_that_cannot_change_the_verdict_do_not() -> None:
     (answer,) = decide([question(237, errors=1)], 0.02, 0.05)
-    assert (answer.verdict, answer.unknown, answer.pairs.n) == ("PASS", 1, 237)
+    assert (answer.verdict, answer.unknown, answer.n) == ("PASS", 1, 237)
     assert verdict_of(question(100, broken=60, errors=2)) == ["REGRESSION"]
 
 
@@ -144,3 +144,59 @@ def test_one_group_alone_decides_nothing() -> None:
 def test_an_alpha_that_is_none_is_refused(alpha: float) -> None:
     with pytest.raises(ValueError, match=r"give a probability from 0 to below 0\.5"):
         decide([], 0.02, alpha)
+
+
+def shares(*changes: float, before: float = 0.5, group: int = 1) -> Question:
+    """Samples that held in a share of tries, and in so much less of them now."""
+    outcomes = [
+        Outcome(str(n), str(n // group), before, before - change)
+        for n, change in enumerate(changes)
+    ]
+    return Question("advdreamer", "distribution", tuple(outcomes))
+
+
+@pytest.mark.parametrize(
+    ("asked", "expected"),
+    [
+        (shares(*[0.0] * 160), "PASS"),
+        (shares(*[0.1, -0.1] * 100), "PASS"),
+        (shares(*[0.3, -0.1] * 30), "REGRESSION"),
+        (shares(*[0.3, -0.25] * 30), "INCONCLUSIVE"),
+        # That nothing changed in a few samples, or groups, says little.
+        (shares(*[0.0] * 100), "INCONCLUSIVE"),
+        (shares(*[0.0] * 160, group=5), "INCONCLUSIVE"),
+        (shares(*[0.4] * 19), "INCONCLUSIVE"),
+    ],
+)
+def test_shares_are_bootstrapped(asked: Question, expected: Verdict) -> None:
+    assert verdict_of(asked) == [expected]
+
+
+def test_what_is_said_of_shares() -> None:
+    (answer,) = decide([shares(*[0.3, -0.25, 0.0] * 20)], 0.02, 0.05)
+    assert (answer.n, answer.broken, answer.mended) == (60, 20, 20)
+    assert answer.before == 0.5
+    assert answer.drop == pytest.approx(0.05 / 3)
+    low, high = answer.interval or (0, 0)
+    # The standard deviation of a change is .226, of their mean .0292.
+    assert (low, high) == pytest.approx(
+        (0.0167 - 1.645 * 0.0292, 0.0167 + 1.645 * 0.0292), abs=0.004
+    )
+    assert answer.detectable == pytest.approx(0.02 + (1.645 + 0.842) * 0.0292, abs=0.004)
+    assert answer.reason.startswith("60 samples are too few")
+
+
+def test_shares_that_cannot_be_told_say_how_many_would_do() -> None:
+    (answer,) = decide([shares(*[0.0] * 100)], 0.02, 0.05)
+    assert answer.reason == (
+        "100 samples are too few: about 149 would decide (PASS), if they go on like these"
+    )
+
+
+def test_unknown_shares_are_filled_in_both_ways() -> None:
+    known = shares(*[0.0] * 160)
+    unknown = [Outcome(f"error {n}", f"error {n}", 0.5, None) for n in range(20)]
+    asked = Question("advdreamer", "distribution", (*known.outcomes, *unknown))
+    (answer,) = decide([asked], 0.02, 0.05)
+    assert (answer.verdict, answer.unknown) == ("INCONCLUSIVE", 20)
+    assert "REGRESSION if they speak against the new model, PASS if for it" in answer.reason
