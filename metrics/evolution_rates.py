@@ -178,7 +178,7 @@ class EvolutionRates:
     def _generations(self, search: _Search) -> list[Measure]:
         rows: dict[int, list[Mapping[str, Any]]] = {}
         for one in search.found:
-            for row in one["generations"]:
+            for row in one.get("generations", ()):
                 rows.setdefault(int(row["generation"]), []).append(row)
         measures = []
         for number, of in sorted(rows.items()):

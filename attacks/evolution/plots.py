@@ -79,7 +79,7 @@ def curves(records: Iterable[Record]) -> list[Curve]:
     for name, repeats in found_by_search(records).items():
         by_round: dict[int, list[Mapping[str, Any]]] = {}
         for one in repeats:
-            for number, row in enumerate(one["generations"]):
+            for number, row in enumerate(one.get("generations", ())):
                 if row["mean"] is not None:
                     by_round.setdefault(number, []).append(row)
         rows = [

@@ -194,3 +194,22 @@ def test_what_is_missing_is_missing() -> None:
         assert measures["search=evolution", metric].value is None
     assert table([])["", "success"].value is None
     assert table([])["", "errors"].value is None
+
+
+def test_a_run_shown_to_another_target_has_fresh_scores_only() -> None:
+    """What `replay` leaves: no generations, no evaluations, no scores of the pool or of the selection."""
+    again: Any = {
+        "search": "evolution",
+        "repeat": 0,
+        "pool": {"n": 1, "mean": None, "captions": [["a b", None]]},
+        "finals": [
+            {"text": "a duck", "capture_fresh": 0.3},
+            {"text": "a mug", "capture_fresh": 0.5},
+        ],
+    }
+    measures = table([Record("evolution-0", "repeat-0", "failure", "evolution", found=again)])
+    part = "search=evolution"
+    assert measures[part, "capture_fresh"].value == pytest.approx(0.4)
+    for metric in ("capture_random", "capture_selected", "gap", "evaluations", "unscored"):
+        assert measures[part, metric].value is None
+    assert not any(one.startswith("generation") for one, _ in measures)

@@ -217,6 +217,17 @@ def test_curves_are_means_over_repeats(run: Path) -> None:
     assert list(curve.rows) == [(6, pytest.approx(0.65), 0.5), (20, pytest.approx(0.25), 0.1)]
 
 
+def test_a_run_shown_to_another_target_has_no_curve(run: Path) -> None:
+    one = record(run / "artifacts", "evolution", FOGGY)
+    found: Any = one.found
+    del found["generations"], found["counted"], found["evaluations"]
+    found["pool"]["mean"] = None
+    for final in found["finals"]:
+        del final["selected"]
+    drawn = [write(run / name, "title", [one], []) for write, name in DRAWINGS]
+    assert drawn == [True, True, False, True]
+
+
 def test_the_curve_ends_with_fresh_pictures(run: Path) -> None:
     path = run / "artifacts/searches.svg"
     artifacts = run / "artifacts"
