@@ -241,7 +241,9 @@ def scatter(
     return svg(key, title, said, WIDTH, HEIGHT + 100, *parts)
 
 
-def intervals(marks: Sequence[Sequence[float | None]], low: float, high: float) -> Markup:
+def intervals(
+    marks: Sequence[Sequence[float | None]], low: float, high: float, looks: str = "ab"
+) -> Markup:
     """A row's numbers as dots on one scale, each with its interval: (value, low, high) a mark.
 
     For a table that prints the same numbers beside it, so that it says nothing to a screen reader.
@@ -255,7 +257,7 @@ def intervals(marks: Sequence[Sequence[float | None]], low: float, high: float) 
     parts = [el("line", class_="rail", x1=4, x2=116, y1=8, y2=8)]
     if low < 0 < high:
         parts.append(el("line", class_="zero", x1=across(0), x2=across(0), y1=1, y2=15))
-    for look, (value, below, above) in zip("ab", marks, strict=False):
+    for look, (value, below, above) in zip(looks, marks, strict=False):
         if value is None:
             continue
         if below is not None and above is not None:

@@ -24,7 +24,7 @@ def curve(run: RunView, other: RunView | None) -> Markup | None:
     ]
     last = max(points[-1].x for _, points in known if points)
     peak = max((p.high or p.y) for one in series for p in one.points)
-    top = next(step for step in (0.1, 0.2, 0.4, 0.6, 0.8, 1.0) if peak <= step)
+    top = next(step for step in (0.1, 0.2, 0.3, 0.4, 0.6, 0.8, 1.0) if peak <= step)
     said = "; ".join(f"{one.name}: {_said(one.points, 'queries')}" for one in series)
     drawing = charts.lines(
         "asr-queries",

@@ -36,7 +36,12 @@ def headline(run: RunView, other: RunView | None, pair: Paired | None) -> Markup
                 el("p", f"{name} attack success rate".strip(), class_="what"),
                 el("p", _large(rate), class_="big"),
                 el("p", f"95 % interval {bounds(rate.interval)}", class_="under"),
-                charts.intervals([(rate.value, *(rate.interval or (None, None)))], 0, 1),
+                charts.intervals(
+                    [(rate.value, *(rate.interval or (None, None)))],
+                    0,
+                    1,
+                    "b" if name == "B" else "a",
+                ),
                 el("p", _ended(one), class_="under"),
                 class_="stat",
             )
