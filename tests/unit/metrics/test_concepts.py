@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
@@ -13,31 +14,30 @@ from metrics.concepts import (
     ranked_concepts,
     toybox_concepts,
 )
+from tests.unit.metrics.metric_fakes import FakeRun
 
 
+@dataclass
 class Tagged:
     """A tagger that takes words of five letters or more for nouns."""
 
-    info = ModelInfo("tagged")
+    info: ModelInfo = field(default_factory=lambda: ModelInfo("fake"))
+    asked: list[str] = field(default_factory=list)
 
     def tag(self, texts: Sequence[str]) -> list[list[tuple[str, str]]]:
+        self.asked += texts
         return [
             [(word, "NOUN" if len(word) > 4 else "DET") for word in text.split()] for text in texts
         ]
 
 
-class Run:
-    """In the place of a `RunContext`."""
+def concepts_of(*records: Record, tagger: Tagged | None = None) -> dict[tuple[str, str], Measure]:
+    measures = metric(tagger or Tagged()).measures(records)
+    return {(measure.slice, measure.metric): measure for measure in measures}
 
-    def __init__(self) -> None:
-        self.settings: dict[str, Any] = {"tagger": "tagged"}
-        self.dataset: Any = None
-        self.seed = 0
-        self.asked: list[tuple[str, str]] = []
 
-    def model(self, kind: str, spec: str) -> Tagged:
-        self.asked.append((kind, spec))
-        return Tagged()
+def metric(tagger: Tagged) -> Concepts:
+    return Concepts(FakeRun({"tagger": "fake"}, models={"taggers": tagger}))
 
 
 def record(search: str, finals: Sequence[str], pool: Sequence[str], repeat: int = 0) -> Record:
@@ -48,10 +48,6 @@ def record(search: str, finals: Sequence[str], pool: Sequence[str], repeat: int 
         "finals": [{"text": text} for text in finals],
     }
     return Record(f"{search}-{repeat}", f"repeat-{repeat}", "success", search, found=found)
-
-
-def table(measures: Sequence[Measure]) -> dict[tuple[str, str], Measure]:
-    return {(measure.slice, measure.metric): measure for measure in measures}
 
 
 @pytest.mark.parametrize(
@@ -65,7 +61,7 @@ def table(measures: Sequence[Measure]) -> dict[tuple[str, str], Measure]:
     ],
 )  # fmt: skip
 def test_concepts_of_the_embedded_world(caption: str, concepts: set[str]) -> None:
-    assert toybox_concepts(caption) == concepts
+    assert toybox_concepts(caption) == frozenset(concepts)
 
 
 def test_other_texts_are_none_of_its_captions() -> None:
@@ -114,15 +110,12 @@ def test_a_concept_of_one_caption_is_none() -> None:
 
 def test_the_table_is_about_evolution_over_its_repeats() -> None:
     foggy, clear = "a duck in the fog", "a duck at night"
-    run = Run()
-    measures = table(
-        Concepts(run).measures(
-            [
-                record("random_search", [clear] * 4, [clear] * 9),
-                record("evolution", [foggy] * 3 + [clear], [foggy] + [clear] * 3),
-                record("evolution", [foggy] * 3 + [clear], [foggy] + [clear] * 3, repeat=1),
-            ]
-        )
+    tagger = Tagged()
+    measures = concepts_of(
+        record("random_search", [clear] * 4, [clear] * 9),
+        record("evolution", [foggy] * 3 + [clear], [foggy] + [clear] * 3),
+        record("evolution", [foggy] * 3 + [clear], [foggy] + [clear] * 3, repeat=1),
+        tagger=tagger,
     )
     frequency = measures["concept=fog", "document_frequency"]
     assert (frequency.value, frequency.n) == (0.75, 8)
@@ -131,38 +124,37 @@ def test_the_table_is_about_evolution_over_its_repeats() -> None:
     assert measures["concept=fog", "rank"].value == 1
     log_odds = measures["concept=fog", "log_odds"]
     assert log_odds.value == pytest.approx(math.log(6.5 / 2.5) - math.log(2.5 / 6.5))
+    assert log_odds.value is not None
     assert log_odds.ci_low is not None
     assert log_odds.ci_low < log_odds.value
     assert measures["concept=duck", "rank_by_frequency"].value == 1
     assert measures["concept=duck", "log_odds"].value == pytest.approx(0)
-    assert run.asked == []  # the grammar reads these captions
+    assert tagger.asked == []  # the grammar reads these captions
 
 
 def test_without_evolution_the_first_search_is_looked_at() -> None:
-    measures = table(
-        Concepts(Run()).measures(
-            [record("lance", ["a duck"] * 2, ["a bus"]), record("nl_adv", ["a mug"] * 2, ["a bus"])]
-        )
+    measures = concepts_of(
+        record("lance", ["a duck"] * 2, ["a bus"]), record("nl_adv", ["a mug"] * 2, ["a bus"])
     )
     assert {part for part, _ in measures} == {"concept=duck"}
 
 
 def test_ten_concepts_are_enough() -> None:
     caption = "a small matte red duck left of a large shiny blue mug on the grass at night"
-    measures = Concepts(Run()).measures([record("evolution", [caption] * 2, ["a bus"])])
-    assert len({measure.slice for measure in measures}) == 10
+    measures = concepts_of(record("evolution", [caption] * 2, ["a bus"]))
+    assert len({part for part, _ in measures}) == 10
 
 
 def test_other_captions_are_tagged() -> None:
-    run = Run()
+    tagger = Tagged()
     text = "an old clock tower"
-    held = Concepts(run).held_by([text, "a duck", text])
+    held = metric(tagger).held_by([text, "a duck", text])
     assert held == [{"clock", "tower", "clock tower"}, {"duck"}, {"clock", "tower", "clock tower"}]
-    assert run.asked == [("taggers", "tagged")]
+    assert tagger.asked == [text]
 
 
 def test_nothing_was_found() -> None:
     empty = Record("evolution-0", "repeat-0", "error", "evolution", error="no")
-    assert Concepts(Run()).measures([empty]) == []
-    assert Concepts(Run()).measures([]) == []
-    assert Concepts(Run()).measures([record("evolution", [], ["a duck"])]) == []
+    assert concepts_of(empty) == {}
+    assert concepts_of() == {}
+    assert concepts_of(record("evolution", [], ["a duck"])) == {}

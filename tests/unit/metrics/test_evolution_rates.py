@@ -9,6 +9,7 @@ import pytest
 from benchmark.protocols import Embeddings
 from benchmark.types import Measure, ModelInfo, Record
 from metrics.evolution_rates import EvolutionRates
+from tests.unit.metrics.metric_fakes import FakeRun
 
 
 class Axes:
@@ -21,19 +22,6 @@ class Axes:
         for row, phrase in enumerate(phrases):
             rows[row, ord(phrase[0]) - ord("a")] = 1
         return rows
-
-
-class Run:
-    """In the place of a `RunContext`."""
-
-    def __init__(self, encoder: str = "none") -> None:
-        self.settings: dict[str, Any] = {"encoder": encoder}
-        self.dataset: Any = None
-        self.seed = 0
-
-    def model(self, kind: str, spec: str) -> Axes:
-        assert (kind, spec) == ("encoders", "axes")
-        return Axes()
 
 
 def final(text: str, selected: float | None, fresh: float | None) -> dict[str, Any]:
@@ -64,7 +52,8 @@ def record(
 
 
 def table(records: Sequence[Record], encoder: str = "none") -> dict[tuple[str, str], Measure]:
-    measures = EvolutionRates(Run(encoder)).measures(records)
+    run = FakeRun({"encoder": encoder}, models={"encoders": Axes()})
+    measures = EvolutionRates(run).measures(records)
     return {(measure.slice, measure.metric): measure for measure in measures}
 
 
@@ -90,7 +79,7 @@ def test_one_search_by_hand() -> None:
 
 def test_intervals_are_over_captions_if_there_is_one_repeat() -> None:
     fresh = table([record("evolution", EVOLUTION)])["search=evolution", "capture_fresh"]
-    assert (fresh.ci_low, fresh.ci_high) == (pytest.approx(0.1), pytest.approx(0.3))
+    assert [fresh.ci_low, fresh.ci_high] == pytest.approx([0.1, 0.3])
     alone = table([record("evolution", EVOLUTION[:1])])["search=evolution", "capture_fresh"]
     assert (alone.value, alone.ci_low) == (0.3, None)
 
@@ -104,7 +93,7 @@ def test_intervals_are_over_repeats_if_there_are_several() -> None:
     fresh = measures["search=evolution", "capture_fresh"]
     assert fresh.value == pytest.approx(0.4)
     # Whole repeats are drawn, so 0.2 and 0.4 never come alone.
-    assert (fresh.ci_low, fresh.ci_high) == (pytest.approx(0.3), pytest.approx(0.5))
+    assert [fresh.ci_low, fresh.ci_high] == pytest.approx([0.3, 0.5])
     reduction = measures["search=evolution", "reduction"]
     assert reduction.value == pytest.approx(1 - 0.4 / 0.6)
     assert reduction.ci_low == pytest.approx(1 - 0.5 / 0.6)
@@ -133,7 +122,8 @@ def test_searches_are_compared_with_random_search() -> None:
     assert ours.ci_high < -0.19
     assert ours.flags == ""
     theirs = measures["pair=lance - random_search", "capture_fresh_difference"]
-    assert (theirs.value, theirs.flags) == (pytest.approx(0), "tie")
+    assert theirs.value == pytest.approx(0)
+    assert theirs.flags == "tie"
     assert ("pair=random_search - random_search", "capture_fresh_difference") not in measures
 
 
@@ -145,11 +135,11 @@ def test_repeats_are_compared_in_pairs() -> None:
     ]
     pair = table(records)["pair=evolution - random_search", "capture_fresh_difference"]
     # The repeats differ by far more, but always in the same way.
-    assert (pair.value, pair.ci_low, pair.ci_high) == (pytest.approx(0.05),) * 3
+    assert [pair.value, pair.ci_low, pair.ci_high] == pytest.approx([0.05] * 3)
 
 
 def test_evolution_by_generation() -> None:
-    rows = [
+    rows: list[dict[str, Any]] = [
         {"generation": 0, "evaluations": 3, "best": 0.4, "mean": 0.6, "similarity": 0.3},
         {
             "generation": 1, "evaluations": 9, "best": 0.1, "mean": 0.2, "similarity": 0.7,
@@ -157,7 +147,7 @@ def test_evolution_by_generation() -> None:
         },
     ]  # fmt: skip
     records = [record("evolution", EVOLUTION, generations=rows)]
-    measures = table(records, encoder="axes")
+    measures = table(records, encoder="fake")
     assert measures["generation=0", "mean"].value == 0.6
     assert measures["generation=0", "similarity"].value == 0.3
     assert measures["generation=1", "evaluations"].value == 9
