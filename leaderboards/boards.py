@@ -16,6 +16,9 @@ FEW = 50
 MANY_FAILED = 0.05
 """A larger share of errors and skipped samples may hide a bias."""
 
+DEFAULTS = "defaults"
+"""How a table is named whose settings are the preset's."""
+
 _HARMLESS = frozenset({"pictures"})
 """Settings that change what is kept, not what is found."""
 
@@ -197,7 +200,7 @@ def _budget(limit: int | None, records: Sequence[Record]) -> str:
 
 
 def _rules(entry: Submission) -> str:
-    """Settings that differ from the preset's, as one would type them; "defaults" if none do."""
+    """Settings that differ from the preset's, as one would type them."""
     assert entry.config is not None
     run = entry.config
     attack = load_preset(run.preset)["attack"]
@@ -210,7 +213,7 @@ def _rules(entry: Submission) -> str:
         and key not in _HARMLESS
         and not _same(key, value, standard[key], run.preset)
     ]
-    return ", ".join(changed) or "defaults"
+    return ", ".join(changed) or DEFAULTS
 
 
 def _same(key: str, value: Any, standard: Any, preset: str) -> bool:

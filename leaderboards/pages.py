@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterable, Sequence
 from importlib.resources import files
 
-from leaderboards.boards import Board, Column, Number, Section, Standing
+from leaderboards.boards import DEFAULTS, Board, Column, Number, Section, Standing
 from leaderboards.html import Html, join, tag
 from leaderboards.submission import Submission
 
@@ -100,6 +100,8 @@ def board_page(board: Board) -> str:
 
 def _section(board: Board, section: Section) -> Html:
     heading = f"Preset {section.preset}: {section.dataset}, {section.samples} samples"
+    if section.rules != DEFAULTS:
+        heading += f", {section.rules}"
     about = f"Data {section.data_hash or 'without a hash'}; settings: {section.rules}."
     if section.preset == "mini":
         about += " Miniature models of the embedded world: nothing here is about a published model."
@@ -110,7 +112,6 @@ def _section(board: Board, section: Section) -> Html:
         _head(f"{first.title}, reported", numeric=True, column=first, order=order),
         _head("reproduced", numeric=True),
         *(_head(column.title, numeric=True, column=column) for column in board.columns[1:]),
-        _head("read with care", numeric=False, sorts=False),
     ]
     rows = [_row(standing) for standing in section.standings]
     caption = f"{_title(board)}, {heading}"
@@ -159,13 +160,13 @@ def _row(standing: Standing) -> Html:
             tag("a", standing.model_name, href=here),
             tag("span", f"{standing.model} {standing.version}"),
             tag("span", standing.submitted),
+            tag("div", flags) if flags else "",
             class_="model",
             data_value=standing.model_name,
         ),
         _number(standing.numbers[0], first=True),
         _reproduced(standing),
         *(_number(number, first=False) for number in standing.numbers[1:]),
-        tag("td", flags, class_="flags"),
     ]
     return tag("tr", cells, class_="withdrawn" if standing.withdrawn else None)
 
