@@ -9,6 +9,7 @@
 - center: Theta*, where p* is centred.
 """
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from statistics import fmean
@@ -60,7 +61,7 @@ class Evaluation:
             if condition not in CONDITIONS and not is_scaled:
                 raise UserError(
                     f"condition {condition!r} is unknown: use {', '.join(CONDITIONS)},"
-                    ' or "distribution*4" for p* with its covariance times four'
+                    ' or "distribution*4" for p* with its covariance times four, any number from 0'
                 )
 
 
@@ -234,6 +235,6 @@ def _keep(
 
 def _is_ratio(text: str) -> bool:
     try:
-        return float(text) >= 0
+        return 0 <= float(text) < math.inf
     except ValueError:
         return False

@@ -1,6 +1,7 @@
 """One picture of one's own, what it shows, and where that is if one cares to say."""
 
 from collections.abc import Iterator, Mapping
+from hashlib import sha256
 from pathlib import Path
 
 import numpy as np
@@ -38,7 +39,8 @@ class PhotoDataset:
             raise UserError("a mask and a box are given: one of them is enough")
         self._mask = _mask(Path(mask)) if mask else None
         self._box = _box(box) if box else None
-        digest = sha256_of_rows([(self._label, box)])
+        shape = "" if self._mask is None else sha256(np.packbits(self._mask).tobytes()).hexdigest()
+        digest = sha256_of_rows([(self._label, box, shape)] if shape else [(self._label, box)])
         self.info = ModelInfo(id=f"photo:{self._path.name}", weights=digest)
 
     def __iter__(self) -> Iterator[Sample]:

@@ -95,3 +95,33 @@ def test_what_cannot_be_attacked_is_that_samples_error(
     record = json.loads(Path("run/records.jsonl").read_text())
     assert record["status"] == "error"
     assert message in record["error"]
+
+
+def test_the_run_goes_on_after_pictures_that_cannot_be_attacked(
+    trident: Trident, photo: Path
+) -> None:
+    with Image.open(photo) as image:
+        whole = np.asarray(image)
+    noise = np.random.default_rng(0).integers(0, 256, whole.shape, dtype=np.uint8)
+    Image.fromarray(np.full_like(whole, 130)).save("blank.png")
+    Image.fromarray(noise).save("noise.png")
+    Image.fromarray(whole[30:70, 30:66]).save("fills.png")
+    Path("torn.png").write_bytes(photo.read_bytes()[:300])
+    rows = {
+        "blank.png,ball": "no foreground: nothing stands out where 'ball' should be",
+        "noise.png,ball": "touches the picture's border: the object is cut off",
+        "fills.png,ball": "the object is cut off or fills the frame",
+        f"{photo},bal": "label 'bal' is not among the 20 labels",
+        "torn.png,ball": "torn.png cannot be decoded",
+        f"{photo},ball": None,
+    }
+    table = ["image,caption,id", *(f"{row},{number}" for number, row in enumerate(rows))]
+    Path("pairs.csv").write_text("\n".join(table))
+    result = trident(*SMALL, "--dataset", "pairs.csv")
+    assert result.code == 3
+    lines = Path("run/records.jsonl").read_text().splitlines()
+    errors = {line["id"]: line["error"] for line in map(json.loads, lines)}
+    for number, (row, message) in enumerate(rows.items()):
+        error = errors[str(number)]
+        assert (error is None) == (message is None), row
+        assert message is None or message in error, row

@@ -43,12 +43,17 @@ def test_a_box_is_four_numbers(photo: Path) -> None:
     assert data.outline(next(iter(data))) == (1, 2, 3, 4)
 
 
-def test_the_hash_follows_label_and_box(photo: Path) -> None:
+def test_the_hash_follows_label_box_and_mask(photo: Path, tmp_path: Path) -> None:
+    masks = [str(tmp_path / "white.png"), str(tmp_path / "black.png")]
+    Image.fromarray(np.full((8, 6), 255, np.uint8)).save(masks[0])
+    Image.fromarray(np.zeros((8, 6), np.uint8)).save(masks[1])
+
     def digest(**settings: Any) -> str:
         return PhotoDataset(str(photo), settings).info.weights
 
     different = [digest(label="cat"), digest(label="dog"), digest(label="cat", box="1,1,2,2")]
-    assert len(set(different)) == 3
+    different += [digest(label="cat", mask=mask) for mask in masks]
+    assert len(set(different)) == 5
 
 
 @pytest.mark.parametrize(

@@ -262,6 +262,9 @@ def test_a_question_is_asked_if_there_is_one() -> None:
         ({"bounds": "wide"}, "bounds 'wide' are unknown"),
         ({"conditions": ["upside_down"]}, "condition 'upside_down' is unknown: use identity"),
         ({"conditions": ["random*2"]}, r"condition 'random\*2' is unknown"),
+        ({"conditions": ["distribution*inf"]}, r"condition 'distribution\*inf' is unknown"),
+        ({"conditions": ["distribution*nan"]}, r"condition 'distribution\*nan' is unknown"),
+        ({"conditions": ["distribution*-1"]}, r"condition 'distribution\*-1' is unknown"),
     ],
 )
 def test_wrong_settings_are_refused(changes: dict[str, Any], message: str) -> None:

@@ -117,6 +117,20 @@ def test_a_box_has_to_be_in_the_picture(box: tuple[int, int, int, int]) -> None:
         GrabCut().cut(np.zeros((128, 128, 3), np.uint8), "duck", box)
 
 
+@pytest.mark.parametrize("cls", ["bus", "lamp", "bottle"])
+def test_an_object_that_is_cut_off_is_refused(cls: str) -> None:
+    scene = _scene(cls, "red", "grass")
+    pixels, rows, columns = render(scene, 128), *np.nonzero(_truth(scene, 128))
+    half = pixels[:, (columns.min() + columns.max()) // 2 :]
+    with pytest.raises(ForegroundError, match="border: the object is cut off"):
+        GrabCut().cut(half, cls)
+    with pytest.raises(ForegroundError, match="border: the object is cut off"):
+        GrabCut().cut(half, cls, (0, 10, 60, 100))
+    inside = pixels[rows.min() + 3 : rows.max() - 2, columns.min() + 3 : columns.max() - 2]
+    with pytest.raises(ForegroundError, match="border: the object is cut off"):
+        GrabCut().cut(inside, cls)
+
+
 def test_grabcut_takes_no_argument() -> None:
     with pytest.raises(UserError, match="grabcut takes no argument, not 'fast'"):
         GrabCut("fast")
