@@ -115,6 +115,10 @@ TABLES: dict[str, dict[str, tuple[str, str]]] = {
             "metrics.capture.encoders:miniature",
             "The text tower of an embedded dual encoder; miniature:NAME.",
         ),
+        "openai": (
+            "targets.openai_embeddings:OpenAIEncoder",
+            "Embeddings of an OpenAI-compatible server; openai:MODEL or openai:MODEL@URL.",
+        ),
         "sentence_transformers": (
             "metrics.capture.encoder_sentence:SentenceEncoder",
             "Models of sentence-transformers; sentence_transformers:ORG/NAME or FOLDER.",

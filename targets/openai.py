@@ -157,6 +157,21 @@ class OpenAI:
         self._painted.clear()
         return painted
 
+    @property
+    def base_url(self) -> str:
+        """Where the server is."""
+        return self._server.base_url
+
+    def post(self, payload: Payload, path: str) -> Payload:
+        """The server's answer to a request of another kind than these, about this model.
+
+        Raises:
+            UserError: The server will not do: wrong key, no such model, no money left.
+            ValueError: It finds the request wrong.
+            ConnectionError: It could not be had.
+        """
+        return self._server.post({"model": self._model, **payload}, path)
+
     def _texts(self, keys: Sequence[Key], requests: Mapping[Key, Callable[[], str]]) -> list[str]:
         self._fetch(requests, self._known)
         return [_given(self._known[key]) for key in keys]
