@@ -117,7 +117,7 @@ def test_a_box_has_to_be_in_the_picture(box: tuple[int, int, int, int]) -> None:
         GrabCut().cut(np.zeros((128, 128, 3), np.uint8), "duck", box)
 
 
-@pytest.mark.parametrize("cls", ["bus", "lamp", "bottle"])
+@pytest.mark.parametrize("cls", ["bus", "lamp"])
 def test_an_object_that_is_cut_off_is_refused(cls: str) -> None:
     scene = _scene(cls, "red", "grass")
     pixels, rows, columns = render(scene, 128), *np.nonzero(_truth(scene, 128))
