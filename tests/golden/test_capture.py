@@ -12,6 +12,7 @@ from metrics.capture.matching import Synonyms
 from metrics.capture.merging import merge
 from metrics.capture.resources import NltkResources
 from metrics.capture.scoring import Rules, Scores, average, score_graphs
+from metrics.capture.stop_words import stop_words
 from tests.unit.metrics.capture.capture_fakes import GOLDEN, WORDNET, minilm, nltk_data
 
 MODES: dict[str, Any] = {
@@ -139,3 +140,25 @@ def test_the_order_of_elements_decides_some_matches(wordnet: NltkResources) -> N
     ]
     assert sorted_scores[0] == sorted_scores[1]
     assert sorted_scores[0] == pytest.approx(high, abs=1e-4)
+
+
+@pytest.mark.network
+@each_text
+def test_sentences_and_tags_of_the_published_resources(case: dict[str, Any]) -> None:
+    """Needs nltk's punkt_tab and averaged_perceptron_tagger_eng where nltk finds data."""
+    resources = NltkResources()
+    assert resources.sentences(case["text"]) == case["sentences"]
+    assert list(map(list, resources.tagged(case["text"]))) == case["tagged"]
+
+
+@pytest.mark.network
+@each_text
+def test_text_steps_with_the_published_stop_list(
+    case: dict[str, Any], wordnet: NltkResources
+) -> None:
+    """Needs `pip install --no-deps capture-metric==0.1.13`."""
+    nouns = noun_lemmas([(token, tag) for token, tag in case["tagged"]], wordnet.noun)
+    sentences = [sentence_graph(facts(case["stub_graphs"][s])) for s in case["sentences"]]
+    merged = merge(sentences, wordnet.noun, wordnet.adjective)
+    graph = keep_said(merged, nouns, stop_words("released").words)
+    assert sorted(graph.objects) == case["objects"]
