@@ -2,7 +2,8 @@
 
 1. False alarms. At a true drop of exactly the margin, where both verdicts are wrong most often: how
    often REGRESSION and PASS are said. Aim: at most alpha = 5 %, up to three standard errors of the
-   simulation. Then the same with captions that share images, and with three attacks at once.
+   simulation. Then the same with captions that share images, where an outcome is the share of ten
+   pictures, and with three attacks at once.
 2. Power. At the drop that `compare` prints as found: how often it is. Aim: 80 %.
 3. Sample sizes. With the number that `compare` says would decide: how often it does. Aim: 80 %.
 
@@ -16,6 +17,7 @@ from math import sqrt
 import numpy as np
 import numpy.typing as npt
 
+from benchmark.gate import shares
 from benchmark.gate.exact import Pairs, rejection
 from benchmark.gate.power import POWER, detectable, needed
 from benchmark.gate.verdict import Outcome, holm, p_values
@@ -26,6 +28,7 @@ LIMIT = ALPHA + 3 * sqrt(ALPHA * (1 - ALPHA) / RUNS)
 SHORT = POWER - 3 * sqrt(POWER * (1 - POWER) / RUNS)
 
 Counts = npt.NDArray[np.int64]
+Floats = npt.NDArray[np.float64]
 
 
 def main() -> int:
@@ -39,6 +42,7 @@ def main() -> int:
             alarms(rng),
         ),
         ("Groups", ("n", "in a group", "alike", "REGRESSION", "PASS"), grouped(rng)),
+        ("Shares of ten pictures", ("n", "changes", "-", "REGRESSION", "PASS"), shared(rng)),
         ("Several attacks", ("attacks", "n", "one REGRESSION", "all PASS", "-"), several(rng)),
         ("Power", ("n", "margin", "mended", "drop", "REGRESSION"), powers(rng)),
         ("Sample sizes", ("n", "broken, mended", "margin", "needed", "decided"), sizes(rng)),
@@ -77,6 +81,36 @@ def grouped(rng: np.random.Generator) -> Iterator[tuple[list[str], bool]]:
                 fine += p_fine <= ALPHA
             cells = [str(groups * size), str(size), f"{alike:g}", percent(worse / RUNS)]
             yield [*cells, percent(fine / RUNS)], max(worse, fine) / RUNS <= LIMIT
+
+
+def shared(rng: np.random.Generator) -> Iterator[tuple[list[str], bool]]:
+    """At the margin, where an outcome is a share: by chance, by rare breaks, against rare mends."""
+    margin = 0.02
+
+    def by_chance(n: int) -> Floats:
+        held = rng.uniform(0.1, 0.9, n)
+        return (rng.binomial(10, held) - rng.binomial(10, held - margin)) / 10
+
+    def rare_breaks(n: int) -> Floats:
+        return np.where(rng.random(n) < margin, 1.0, rng.choice([-0.1, 0.1], n))
+
+    def rare_mends(n: int) -> Floats:
+        return np.where(rng.random(n) < 0.01, -1.0, (margin + 0.01) / 0.99)
+
+    for n in (60, 240):
+        for name, draw in (
+            ("by chance", by_chance),
+            ("rare breaks", rare_breaks),
+            ("rare mends", rare_mends),
+        ):
+            worse = fine = 0
+            for _ in range(RUNS):
+                changes = {str(index): [change] for index, change in enumerate(draw(n).tolist())}
+                p_fine, p_worse = shares.p_values(changes, margin, count=999)
+                worse += p_worse <= ALPHA
+                fine += p_fine <= ALPHA
+            cells = [str(n), name, "", percent(worse / RUNS), percent(fine / RUNS)]
+            yield cells, max(worse, fine) / RUNS <= LIMIT
 
 
 def several(rng: np.random.Generator) -> Iterator[tuple[list[str], bool]]:

@@ -159,7 +159,7 @@ def shares(*changes: float, before: float = 0.5, group: int = 1) -> Question:
     ("asked", "expected"),
     [
         (shares(*[0.0] * 160), "PASS"),
-        (shares(*[0.1, -0.1] * 100), "PASS"),
+        (shares(*[0.1, -0.1] * 200), "PASS"),
         (shares(*[0.3, -0.1] * 30), "REGRESSION"),
         (shares(*[0.3, -0.25] * 30), "INCONCLUSIVE"),
         # That nothing changed in a few samples, or groups, says little.
@@ -177,20 +177,22 @@ def test_what_is_said_of_shares() -> None:
     assert (answer.n, answer.broken, answer.mended) == (60, 20, 20)
     assert answer.before == 0.5
     assert answer.drop == pytest.approx(0.05 / 3)
+    # The changes sum up to 1, and vary by .226, so their mean by .0292. One more sample of 1 or -1:
+    # means of 2 / 61 and 0, standard deviations of sqrt(.0292^2 + (1 / 61)^2) = .0334.
     low, high = answer.interval or (0, 0)
-    # The standard deviation of a change is .226, of their mean .0292.
-    assert (low, high) == pytest.approx(
-        (0.0167 - 1.645 * 0.0292, 0.0167 + 1.645 * 0.0292), abs=0.004
-    )
-    assert answer.detectable == pytest.approx(0.02 + (1.645 + 0.842) * 0.0292, abs=0.004)
+    assert (low, high) == pytest.approx((-1.645 * 0.0334, 2 / 61 + 1.645 * 0.0334), abs=0.006)
+    found = (0.02 + (1.645 + 0.842) * 0.0334) * 61 / 60 + 1 / 60
+    assert answer.detectable == pytest.approx(found, abs=0.002)
     assert answer.reason.startswith("60 samples are too few")
 
 
 def test_shares_that_cannot_be_told_say_how_many_would_do() -> None:
     (answer,) = decide([shares(*[0.0] * 100)], 0.02, 0.05)
     assert answer.reason == (
-        "100 samples are too few: about 149 would decide (PASS), if they go on like these"
+        "100 samples are too few: about 150 would decide (PASS), if they go on like these"
     )
+    assert verdict_of(shares(*[0.0] * 149)) == ["INCONCLUSIVE"]
+    assert verdict_of(shares(*[0.0] * 150)) == ["PASS"]
 
 
 def test_unknown_shares_are_filled_in_both_ways() -> None:
