@@ -258,7 +258,8 @@ class _Evolution:
     def _stop(self, survivors: Sequence[_Member], whole: bool) -> str:
         """Why to stop now, "" to go on."""
         settings, row = self._engine.settings, self._rows[-1]
-        if not whole or self._engine.spent:
+        last = row["generation"] == len(self._schedule.kept)
+        if not whole or (self._engine.spent and not last):
             return "budget"
         if self._engine.operators.exhausted:
             return "llm budget"
