@@ -12,18 +12,18 @@ Search (`evolution`, `ranking`), where the paper is silent:
   by each of two operators; with its own average of 1,150 they are 1,800. All of the pool is scored.
 - The islands are filled from the pool by chance, without replacement. Nobody migrates.
 - Offspring of both operators have parents of the generation before. m different parents are drawn with the
-  weights 1 / (rank + 1 + n) of EoH, the lineage that the paper names; a crossover makes one caption (N_e = 1),
-  a mutation one mutant of each of its m parents.
-- Captions that are equal but for case, spacing and punctuation are one; a second one is asked for again, twice,
-  then dropped, so that a run may make a few evaluations less than its schedule.
-- Equal scores are ordered by chance (`tie_breaking = "age"`: the earlier one wins): many captions may be at 0.
+  weights 1 / (rank + 1 + n) of EoH, the lineage that the paper names; a crossover makes one caption
+  (N_e = 1), a mutation one mutant of each of its m parents.
+- Captions that are equal but for case, spacing and punctuation are one; another is asked for in place of
+  the second, twice, so that a run may make a few evaluations less than its schedule.
+- Equal scores are ordered by chance (`tie_breaking = "age"`: the earlier one wins): many may be at 0.
 - The early stops of the paper, "obvious failure" and "very similar" captions, are off unless `stop_mean` and
   `stop_similarity` set them. Similarity is the mean cosine of the captions' sets of content words.
 - `selection = "robust"`, the default of the preset mini, is not in the paper. With one picture a caption the
-  score is a lottery (test-retest .49 in a prototype), and selection keeps the winners. Those that would survive
-  are shown once more in each generation, on a new picture; captions are ranked by the mean of their scores
-  shrunk towards the pool's mean (one picture's weight); who was ousted by luck can come back. It takes 325
-  evaluations more, which the baselines get as well.
+  score is a lottery (test-retest .49 in a prototype), and selection keeps the winners. Those that would
+  survive are shown once more in each generation, on a new picture; captions are ranked by the mean of their
+  scores shrunk towards the pool's mean (one picture's weight); who was ousted by luck can come back. It takes
+  325 evaluations more, which the baselines get as well.
 - `niches` is not in the paper either; see `niches`.
 
 Operators (`prompt_operators`, `grammar_operators`):
