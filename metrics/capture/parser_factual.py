@@ -113,7 +113,9 @@ class FactualParser:
                 attention_mask=inputs["attention_mask"],
                 generation_config=config,
             )
-        written: list[str] = self._tokenizer.batch_decode(ids, skip_special_tokens=True)
+        written: list[str] = self._tokenizer.batch_decode(
+            ids, skip_special_tokens=True, clean_up_tokenization_spaces=True
+        )
         return [text.replace(PREFIX.strip(), "").strip() for text in written]
 
 
