@@ -6,18 +6,22 @@ from pathlib import PurePosixPath
 from typing import Any
 
 from benchmark import tables
-from benchmark.config import load_preset
+from benchmark.config import RunConfig, load_preset
 from benchmark.tables import Row
 from benchmark.types import Record
 from leaderboards.submission import Submission
 
 FEW = 50
 """Fewer decided samples give intervals too wide to rank by."""
+FEW_REPEATS = 3
+"""Searches are drawn by chance: one alone may be lucky."""
 MANY_FAILED = 0.05
 """A larger share of errors and skipped samples may hide a bias."""
 
 DEFAULTS = "defaults"
 """How a table is named whose settings are the preset's."""
+
+SCHEDULED = "scheduled queries"
 
 _HARMLESS = frozenset({"pictures"})
 """Settings that change what is kept, not what is found."""
@@ -51,6 +55,14 @@ COLUMNS: Mapping[str, tuple[Column, ...]] = {
                "The same for the worst of as many random poses as the search had queries"),
         Column("true object", "accuracy_reproduced", "condition=distribution", None,
                "The same for the object itself in the poses of p*"),
+    ),
+    "evolution": (
+        Column("evolution", "capture_fresh", "search=evolution", False,
+               "CAPTURE of what the model says of fresh pictures of the captions that evolution ended with"),
+        Column("random captions", "capture_random", "search=evolution", None, "CAPTURE before any search"),
+        Column("random search", "capture_fresh", "search=random_search", None, "The same of random search"),
+        Column("LANCE", "capture_fresh", "search=lance", None, "The same of LANCE"),
+        Column("reduction", "reduction", "search=evolution", None, "1 - evolution / random captions"),
     ),
     "mm3dtbench": (
         Column("accuracy", "accuracy", "", False, "Share of right answers"),
@@ -121,7 +133,7 @@ class Board:
     def name(self) -> str:
         """The name of its page."""
         attack = f"{self.attack}-transfer" if self.transfer else self.attack
-        limit = "any" if self.budget == "no limit" else self.budget.partition(" ")[0]
+        limit = self.budget.partition(" ")[0]
         return f"{attack}-v{self.version}-{self.access}-{limit}"
 
     @property
@@ -134,6 +146,8 @@ class Board:
         }[self.access]
         if self.transfer:
             return "made against another model and shown once"
+        if self.budget == SCHEDULED:
+            return f"{sees}; as many queries as the search's schedule has"
         return f"{sees}; {self.budget} a sample"
 
 
@@ -145,7 +159,7 @@ def boards(entries: Sequence[tuple[PurePosixPath, Submission]]) -> list[Board]:
         assert header is not None
         assert run is not None
         assert records is not None
-        budget = _budget(run.query_budget, records)
+        budget = _budget(run, records)
         key = (
             run.attack,
             header["attack_version"],
@@ -191,12 +205,13 @@ def _columns(entry: Submission) -> tuple[Column, ...]:
     ) or (Column("success", "success", "", True),)
 
 
-def _budget(limit: int | None, records: Sequence[Record]) -> str:
+def _budget(run: RunConfig, records: Sequence[Record]) -> str:
     """What each sample may cost: the cap, or without one the most that a sample took."""
-    if limit is not None:
-        return f"{limit} queries"
-    most = max((record.queries for record in records), default=0)
-    return f"{most} queries" if most else "no limit"
+    if run.query_budget is not None:
+        return f"{run.query_budget} queries"
+    if run.dataset_name == "searches":
+        return SCHEDULED
+    return f"{max((record.queries for record in records), default=0)} queries"
 
 
 def _rules(entry: Submission) -> str:
@@ -266,12 +281,17 @@ def _standing(path: PurePosixPath, entry: Submission, columns: Sequence[Column])
 def _flags(entry: Submission, decided: int, numbers: Sequence[Number]) -> tuple[str, ...]:
     """Why a row should be read with care."""
     assert entry.header is not None
+    assert entry.config is not None
     assert entry.records is not None
     flags = []
     failed = len(entry.records) - decided
     if failed > MANY_FAILED * len(entry.records):
         flags.append("unreliable: many errors")
-    if decided < FEW:
+    if entry.config.dataset_name == "searches":
+        repeats = entry.config.dataset_settings.get("repeats", 1)
+        if isinstance(repeats, int) and repeats < FEW_REPEATS:
+            flags.append(f"few repeats: {repeats}")
+    elif decided < FEW:
         flags.append(f"few samples: {decided}")
     if any(number.flags for number in numbers):
         flags.append("; ".join(sorted({number.flags for number in numbers if number.flags})))

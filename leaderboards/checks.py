@@ -13,7 +13,7 @@ Check = Callable[[Any, str], Iterator[str]]
 
 HEX64 = re.compile(r"[0-9a-f]{64}")
 _URL = re.compile(r"https://[A-Za-z0-9.-]+(:\d{1,5})?(/[A-Za-z0-9._~!$()*+,;=:@%/?#&-]*)?")
-_SPEC = re.compile(r"[A-Za-z0-9][A-Za-z0-9 ._:/@+,-]*")
+_SPEC = re.compile(r"[A-Za-z0-9][A-Za-z0-9 ._:/@+,=-]*")
 _DATE = re.compile(r"\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}:\d{2}(\.\d+)?(\+00:00|Z))?")
 
 
@@ -180,5 +180,5 @@ def plain(most: int) -> Check:
 FLAG = one_of(True, False)
 DIGEST = text(64, HEX64, "64 hexadecimal digits")
 URL = text(300, _URL, "an address that begins with https://")
-SPEC = text(200, _SPEC, "a name of letters, digits and . _ : / @ + -")
+SPEC = text(200, _SPEC, "a name of letters, digits and . _ : / @ + = -")
 DATE = text(40, _DATE, "a date such as 2026-01-31 or 2026-01-31T12:00:00+00:00")

@@ -23,6 +23,10 @@ JUDGING = ("criteria", "observations", "metrics")
 """Settings that an entry may not change: its numbers would mean something else."""
 
 
+PICK_SUCCESSES = ("mac", "advdreamer", "mm3dtbench")
+"""Attacks that end with a success wherever one was found."""
+
+
 def hashes(found: Submission) -> Iterator[str]:
     """The card names each file's sha256, the config gives the digest."""
     assert found.card is not None
@@ -177,9 +181,10 @@ def trace(found: Submission) -> Iterator[str]:
     for id in sorted(tried.keys() - known):
         yield f"sample {shown(id)} has candidates in the trace, but no record"
     transferred = bool(found.header and found.header.get("surrogate"))
+    best = found.config is not None and found.config.attack in PICK_SUCCESSES and not transferred
     wanted = None if transferred or found.config is None else planned(found.config)
     for record in found.records:
-        for fault in _of_record(record, tried[record.id], wanted, transferred=transferred):
+        for fault in _of_record(record, tried[record.id], wanted, best=best):
             yield f"sample {shown(record.id)}: {fault}"
 
 
@@ -203,7 +208,7 @@ def planned(run: RunConfig) -> int | None:
 
 
 def _of_record(
-    record: Record, tried: Sequence[TraceEntry], wanted: int | None, *, transferred: bool
+    record: Record, tried: Sequence[TraceEntry], wanted: int | None, *, best: bool
 ) -> Iterator[str]:
     if [entry.index for entry in tried] != list(range(len(tried))):
         yield "its candidates in the trace are not numbered 0, 1, 2, ..."
@@ -226,7 +231,7 @@ def _of_record(
         yield f"picked candidate {record.picked} is not one of the search"
         return
     yield from _pick(record, tried[record.picked])
-    if record.status == "failure" and first is not None and not transferred:
+    if record.status == "failure" and first is not None and best:
         yield "a failure, although a candidate of the trace succeeded"
     yield from _conditions(record, tried)
 

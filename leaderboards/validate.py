@@ -103,6 +103,7 @@ def _recomputed(found: Submission, notes: list[str]) -> list[str]:
         if again is None or problems:
             return problems
         problems += recompute.verdicts(found, again, notes)
+        problems += recompute.searches(found, again, notes)
         problems += recompute.table(found, again, notes)
     except (UserError, ArithmeticError, LookupError, TypeError, ValueError) as error:
         # Criteria and metrics trust their records; a stranger's may hold what breaks them.

@@ -1,7 +1,8 @@
-"""Two honest runs, made once; each test gets a copy of the submission to spoil."""
+"""Honest runs, each made once; each test gets a copy of the submission to spoil."""
 
 import shutil
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -16,41 +17,44 @@ SAMPLES = 12
 New = Callable[..., Draft]
 
 
-@pytest.fixture(scope="session")
-def mac_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """mac on clip-mini, 12 samples. Three of them are successes."""
-    out = tmp_path_factory.mktemp("runs") / "mac"
-    config = resolve("mac", "clip", overrides=["writer=grammar"], samples=SAMPLES, seed=3)
-    run(config, Execution(), out)
-    return out
+RUNS: dict[str, tuple[str, tuple[str, ...], int | None, int]] = {
+    # Three of the twelve are successes.
+    "mac": ("clip", ("writer=grammar",), SAMPLES, 3),
+    "advdreamer": (
+        "clip", ("generations=2", "population=4", "shortlist=3", "parents=2", "draws=2"), 2, 0
+    ),
+    "evolution": (
+        "lvlm",
+        ("pool=6", "population=4,2", "survivors=4,2", "islands=1", "fresh=1",
+         "dataset.searches=evolution"),
+        None,
+        0,
+    ),
+}  # fmt: skip
+"""Attack -> target, short settings, samples and seed of its honest run."""
 
 
 @pytest.fixture(scope="session")
-def pose_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """advdreamer on clip-mini, two samples and a short search."""
-    out = tmp_path_factory.mktemp("runs") / "poses"
-    short = ("generations=2", "population=4", "shortlist=3", "parents=2", "draws=2")
-    run(resolve("advdreamer", "clip", overrides=short, samples=2), Execution(), out)
-    return out
+def packed(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
+    """The submission of an honest run, made when it is first asked for."""
 
+    @cache
+    def make(attack: str) -> Path:
+        target, overrides, samples, seed = RUNS[attack]
+        out = tmp_path_factory.mktemp("runs") / attack
+        config = resolve(attack, target, overrides=overrides, samples=samples, seed=seed)
+        run(config, Execution(), out)
+        return pack(out, tmp_path_factory.mktemp("packed"), model_name="CLIP mini")
 
-@pytest.fixture(scope="session")
-def packed(
-    mac_run: Path, pose_run: Path, tmp_path_factory: pytest.TempPathFactory
-) -> dict[str, Path]:
-    root = tmp_path_factory.mktemp("packed")
-    return {
-        "mac": pack(mac_run, root, model_name="CLIP mini"),
-        "advdreamer": pack(pose_run, root, model_name="CLIP mini"),
-    }
+    return make
 
 
 @pytest.fixture
-def new(packed: dict[str, Path], tmp_path: Path) -> New:
+def new(packed: Callable[[str], Path], tmp_path: Path) -> New:
     """A fresh copy of an honest submission below tmp_path/NAME, where a pull request would put it."""
 
     def make(attack: str = "mac", name: str = "entries") -> Draft:
-        source = packed[attack]
+        source = packed(attack)
         path = tmp_path / name / Path(*source.parts[-4:])
         shutil.copytree(source, path)
         return Draft(tmp_path / name, path)

@@ -23,6 +23,14 @@ def test_pictures_are_replayed_too(new: New) -> None:
     assert (agreement.replayed, agreement.agreed) == (2, 2)
 
 
+def test_answers_are_replayed_too(new: New) -> None:
+    draft = new("evolution")
+    agreement = replay_some(read(draft.path))
+    assert (agreement.replayed, agreement.agreed) == (1, 1)
+    draft.edit_lines("records.jsonl", lambda lines: lines[0].update(output="a cat"))
+    assert replay_some(read(draft.path)).agreed == 0
+
+
 def test_made_up_scores_are_found_out(new: New) -> None:
     """What no recomputation can tell: scores that the model never gave."""
     draft = new()

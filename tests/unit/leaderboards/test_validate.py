@@ -24,12 +24,12 @@ RECORDS, TRACE = "records.jsonl", "trace.jsonl.gz"
 
 
 def test_honest_submissions_pass(new: New) -> None:
-    new("mac")
-    draft = new("advdreamer", "others")
-    shutil.move(draft.root / "advdreamer", draft.root.parent / "entries" / "advdreamer")
-    report = validate(draft.root.parent / "entries")
+    root = new("mac").root
+    for attack in ("advdreamer", "evolution"):
+        shutil.copytree(new(attack, attack).root, root, dirs_exist_ok=True)
+    report = validate(root)
     assert report.problems == []
-    assert report.entries == 2
+    assert report.entries == 3
 
 
 def test_the_aggregates_are_recomputed_not_read(new: New) -> None:
@@ -530,7 +530,7 @@ def unknown_setting(draft: Draft) -> None:
     draft.config(settings={**draft.json("run.json")["config"]["settings"], "exec": "rm"})
 
 
-@hostile(r"px is 4096: at most 256 are drawn again")
+@hostile(r"px is 4096: at most 256 are made again")
 def pictures_that_take_hours(draft: Draft) -> None:
     draft.config(dataset_settings={"split": "test", "px": 4096})
 
@@ -573,6 +573,32 @@ def clean_accuracy_made_up(draft: Draft) -> None:
         lines[0]["conditions"]["clean"].update(fooled=1)
 
     draft.edit_lines(RECORDS, change)
+
+
+@hostile(r"undescribed is True, recomputed False", of="evolution")
+def description_called_a_blind_spot(draft: Draft) -> None:
+    def change(lines: list[Line]) -> None:
+        line = first(lines, success=False, purpose="report")
+        line.update(success=True, verdicts={"undescribed": True})
+
+    draft.edit_lines(TRACE, change)
+    draft.edit_lines(
+        RECORDS, lambda lines: lines[0]["conditions"]["fresh"].update(fooled=1, valid=1)
+    )
+
+
+@hostile(r"final caption \d+ has capture_fresh 0\.1234, the trace gives", of="evolution")
+def capture_made_up(draft: Draft) -> None:
+    draft.edit_lines(
+        RECORDS, lambda lines: lines[0]["found"]["finals"][0].update(capture_fresh=0.1234)
+    )
+
+
+@hostile(r"initial caption 0 has CAPTURE 0\.5, its answer gives", of="evolution")
+def harder_beginning(draft: Draft) -> None:
+    draft.edit_lines(
+        RECORDS, lambda lines: lines[0]["found"]["pool"]["captions"][0].__setitem__(1, 0.5)
+    )
 
 
 def test_there_are_enough_hostile_submissions() -> None:
