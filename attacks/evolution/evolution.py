@@ -281,7 +281,7 @@ class _Evolution:
                 "best": round(min(values), 6) if values else None,
                 "mean": round(fmean(values), 6) if values else None,
                 "similarity": None if alike is None else round(alike, 6),
-                "captions": list(texts) if generation else [],
+                "captions": list(texts),
             }
         )
 
