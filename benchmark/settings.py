@@ -190,6 +190,7 @@ EVOLUTION: dict[str, Setting] = {
     "niches": Setting("true or false", "set found concepts aside, so that others surface"),
     "niche_frequency": Setting("number", "found: so many survivors hold it", minimum=0, maximum=1),
     "niche_log_odds": Setting("number", "found: its log-odds grew by so much"),
+    "niche_effect": Setting("number", "found: captions with it score lower by so much"),
     "max_evaluations": Setting("integer", "cap for each search", minimum=0, words=("schedule",)),
     "lance_accept": Setting(
         "text",

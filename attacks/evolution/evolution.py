@@ -90,6 +90,7 @@ class _Evolution:
             [one.text for one in engine.pool],
             float(settings["niche_frequency"]),
             float(settings["niche_log_odds"]),
+            float(settings["niche_effect"]),
         )
         self._has_niches = bool(settings["niches"])
         self._rows: list[dict[str, JSON]] = []
@@ -239,7 +240,8 @@ class _Evolution:
 
     def _set_aside(self, survivors: Sequence[_Member], generation: int) -> Asking[bool]:
         """If a concept was found, its holders leave, and what lived nowhere yet is dealt out."""
-        niche = self._niches.set_aside(survivors, generation)
+        first = [(one.text, scores_of(one.evaluations)[0]) for one in self._members]
+        niche = self._niches.set_aside(survivors, generation, first)
         if niche is None:
             return False
         lived = {member.individual.id for island in self._lived for member in island}
