@@ -16,6 +16,7 @@ README = (ROOT / "README.md").read_text(encoding="utf-8")
 BLOCKS = re.findall(r"^```bash\n(.*?)^```", README, re.MULTILINE | re.DOTALL)
 COMMANDS = [
     "run",
+    "transfer",
     "show",
     "report",
     "list",
@@ -62,7 +63,7 @@ def test_every_command_is_in_the_readme(command: str) -> None:
 
 def test_these_are_all_commands() -> None:
     help_text = cli.build_parser().format_help()
-    assert re.findall(r"^    (\w+)  ", help_text, re.MULTILINE) == COMMANDS
+    assert re.findall(r"^    (\w+)(?:  |$)", help_text, re.MULTILINE) == COMMANDS
 
 
 @pytest.mark.parametrize(
