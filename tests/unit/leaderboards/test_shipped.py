@@ -39,6 +39,5 @@ def test_the_miniatures_stand_on_a_page_of_each_attack() -> None:
     assert models == {"miniature:clip-mini", "miniature:siglip-mini", "miniature:negclip-mini"}
 
 
-@pytest.mark.slow
 def test_all_of_them_pass() -> None:
     assert validate(SHIPPED).problems == []
