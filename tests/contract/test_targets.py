@@ -10,7 +10,7 @@ import pytest
 
 from benchmark import registry
 from benchmark.datasets.toybox import ToyboxDataset
-from benchmark.protocols import DualEncoder, LanguageModel
+from benchmark.protocols import Answerer, DualEncoder, LanguageModel, Painter
 from benchmark.types import Pixels, Sampling
 from tests import tiny_models
 
@@ -31,11 +31,16 @@ TOOLS: dict[str, Callable[[Path], str]] = {
 ADVISERS = {"annotator", "capture", "naturalness", "similarity", "text_to_image"}
 """Tools that are no language models; each has tests of its own."""
 
-ANSWERERS = {"openai", "transformers_lvlm"}
+PAINTERS = {"toybox"}
+"""Tools that paint and need no server and no pipeline."""
+
+ANSWERERS = ("miniature:lvlm-mini", "miniature:lvlm-planted-mini")
+OTHER_ANSWERERS = {"openai", "transformers_lvlm"}
 """Targets that score nothing; tests/unit has a server on this machine, and small models."""
 
 TEXTS = [sample.text for sample in ToyboxDataset("", {"n": 9})]
 SAMPLING = Sampling(temperature=1.0, top_p=1.0, max_new_tokens=10)
+GREEDY = Sampling(temperature=0.0, top_p=1.0, max_new_tokens=48)
 
 
 @cache
@@ -62,7 +67,10 @@ def tool(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
 
 @pytest.mark.parametrize(
     ("kind", "rows"),
-    [("targets", {*TARGETS, *ANSWERERS}), ("tools", {*TOOLS, *ADVISERS, "openai"})],
+    [
+        ("targets", {*TARGETS, *ANSWERERS, *OTHER_ANSWERERS}),
+        ("tools", {*TOOLS, *ADVISERS, *PAINTERS, "openai"}),
+    ],
 )
 def test_every_entry_is_tested(kind: str, rows: set[str]) -> None:
     own = {name for name, e in registry.entries(kind).items() if e.origin == registry.OWN}
@@ -129,3 +137,43 @@ def test_large_seeds_are_seeds(tool: Any) -> None:
 
 def test_no_prompts_no_replies(tool: Any) -> None:
     assert tool.complete([], [], SAMPLING) == []
+
+
+@pytest.fixture(scope="module", params=ANSWERERS)
+def answerer(request: pytest.FixtureRequest) -> Any:
+    return registry.create("targets", request.param)
+
+
+def test_an_answer_follows_from_picture_and_question_whatever_the_company(answerer: Any) -> None:
+    assert isinstance(answerer, Answerer)
+    assert len(answerer.info.weights) == 64
+    images = list(pictures()[:6]) * 2
+    prompts = ["Describe this image in detail."] * 6 + [
+        "What is the main subject of the image?"
+    ] * 6
+    answers = answerer.answer(images, prompts, GREEDY)
+    assert all(isinstance(answer, str) and answer for answer in answers)
+    assert len(set(answers)) > 3
+    assert answerer.answer(images[::-1], prompts[::-1], GREEDY)[::-1] == answers
+    assert [
+        answerer.answer([i], [p], GREEDY)[0] for i, p in zip(images, prompts, strict=True)
+    ] == answers
+    assert answerer.answer([], [], GREEDY) == []
+
+
+@pytest.fixture(scope="module", params=sorted(PAINTERS))
+def painter(request: pytest.FixtureRequest) -> Any:
+    return registry.create("tools", request.param)
+
+
+def test_a_picture_follows_from_text_and_seed(painter: Any) -> None:
+    assert isinstance(painter, Painter)
+    assert painter.info.weights
+    texts, seeds = TEXTS[:3] + TEXTS[:1], [1, 2, 3, 4]
+    painted: list[Any] = painter.paint(texts, seeds)
+    again = painter.paint(texts[::-1], seeds[::-1])[::-1]
+    for one, other in zip(painted, again, strict=True):
+        assert one.dtype == np.uint8
+        np.testing.assert_array_equal(one, other)
+    assert np.any(painted[0] != painted[3])
+    assert painter.paint([], []) == []

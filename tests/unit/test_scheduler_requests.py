@@ -116,7 +116,7 @@ def test_a_refusal_costs_a_tolerant_attack_that_answer_only() -> None:
     attack = scripted(whys(), kind=Tolerant)
     outcome = attack_one(attack, refusing())
     assert outcome.record.error is None
-    feedback = attack.history["s000"][0]
+    feedback: list[Any] = list(attack.history["s000"][0])
     assert [one.refusal for one in feedback] == ["refused: no comment", "", "error: gone"]
     assert [one.output is None for one in feedback] == [True, False, True]
     assert [one.refusal for one in outcome.trace] == ["refused: no comment", "", "error: gone"]
