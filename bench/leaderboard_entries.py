@@ -38,6 +38,13 @@ SHIPPED = (
     Shipped("mac", "negclip", "NegCLIP mini"),
     Shipped("mac", "clip", "CLIP mini", overrides=("writer=grammar",), note="random valid edits"),
     Shipped("advdreamer", "clip", "CLIP mini", 12, ("pictures=sheet",), _SMALL),
+    Shipped("evolution", "lvlm", "LVLM mini", note="one repeat of each search"),
+    Shipped(
+        "evolution",
+        "lvlm_planted",
+        "LVLM mini, planted",
+        note="fog, umbrella and rocket are never named",
+    ),
 )
 
 
