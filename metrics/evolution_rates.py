@@ -1,7 +1,8 @@
 """How far a search came: CAPTURE of its final captions on fresh pictures, beside that of random captions.
 
 The number of a search is the fresh one: what its final captions score on pictures that no selection saw.
-`capture_selected` is what they were selected by, and `gap` how much of that was luck.
+`capture_selected` is the mean score of the pictures that selection saw, and `gap` how much of it was luck.
+With `selection = "robust"` captions are ranked by shrunk means of these scores, which are no estimates.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -60,8 +61,8 @@ class EvolutionRates:
     Slices "search=NAME":
 
     - `capture_random`: mean over the initial pool (the paper's Random row).
-    - `capture_selected`, `capture_fresh`: means over the final captions, by the scores that they were
-      selected by, and by those of fresh pictures. `gap`: fresh - selected.
+    - `capture_selected`, `capture_fresh`: means over the final captions, on the pictures that they were
+      selected by, and on fresh ones. `gap`: fresh - selected.
     - `reduction`: 1 - fresh / random, as the paper reports it.
     - `similarity`: mean cosine over all pairs of final captions, of bags of words or, with the setting
       `encoder`, of embeddings. `distinct`: different final captions a repeat.
@@ -246,14 +247,17 @@ class EvolutionRates:
 
 
 def _numbers(final: Mapping[str, Any]) -> list[Number]:
-    selected, fresh = final.get("selected"), final.get("capture_fresh")
+    selected, fresh = (
+        _mean(final.get("scores") or [final.get("selected")]),
+        final.get("capture_fresh"),
+    )
     numbers: list[Number] = []
     if selected is not None:
-        numbers.append(("selected", float(selected)))
+        numbers.append(("selected", selected))
     if fresh is not None:
         numbers.append(("fresh", float(fresh)))
     if selected is not None and fresh is not None:
-        numbers.append(("gap", float(fresh) - float(selected)))
+        numbers.append(("gap", float(fresh) - selected))
     return numbers
 
 

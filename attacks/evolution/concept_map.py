@@ -20,6 +20,10 @@ Array = npt.NDArray[np.float64]
 _MOST = 400
 """Initial captions that are drawn; more would hide each other."""
 _LABELS = 5
+_NEAR = 4
+"""A place is dense where so many others that hold a concept are near."""
+_CLEAR = (80, 17)
+"""Between two labels, across and down."""
 _SIZE = (760, 620)
 _LEFT, _RIGHT, _TOP, _BOTTOM = 24, 736, 100, 600
 
@@ -112,22 +116,21 @@ def _legend(picture: Picture, pool: int, finals: Mapping[str, Sequence[str]], ho
     for class_, text in entries:
         picture.add("circle", class_=class_, cx=x + 5, cy=72, r=5)
         picture.add("text", text, x=x + 15, y=76)
-        x += 30 + 6.6 * len(text)
+        x += 34 + 6.2 * len(text)
     picture.add("text", f"t-SNE of {how}", class_="small", x=24, y=94)
 
 
 def _labels(picture: Picture, concepts: Sequence[str], texts: Sequence[str], places: Array) -> None:
-    """Each concept at the caption that lies in the middle of those that hold it."""
+    """Each concept where the captions that hold it lie most densely, and no other label is."""
     taken: list[tuple[float, float]] = []
     for concept in concepts:
         rows = [row for row, text in enumerate(texts) if concept in text.casefold()]
-        if not rows:
-            continue
         of = places[rows]
-        middle = of[np.abs(of - np.median(of, axis=0)).sum(axis=1).argmin()]
-        x, y = float(middle[0]), float(middle[1]) - 9
-        while any(abs(x - a) < 90 and abs(y - b) < 15 for a, b in taken):
-            y -= 15
-        taken.append((x, y))
-        x = min(max(x, _LEFT + 40), _RIGHT - 40)
-        picture.add("text", concept, class_="word", anchor="middle", x=x, y=y)
+        apart = np.sort(np.linalg.norm(of[:, None] - of[None], axis=2), axis=1)
+        for index in apart[:, : _NEAR + 1].sum(axis=1).argsort().tolist():
+            x = min(max(float(of[index, 0]), _LEFT + 40), _RIGHT - 40)
+            y = float(of[index, 1]) - 9
+            if not any(abs(x - a) < _CLEAR[0] and abs(y - b) < _CLEAR[1] for a, b in taken):
+                taken.append((x, y))
+                picture.add("text", concept, class_="word", anchor="middle", x=x, y=y)
+                break

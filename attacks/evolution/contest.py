@@ -106,7 +106,7 @@ class Contest:
             yield from self.tell()
 
     def row(self, entrants: Sequence[Entrant], *, pool: bool = False) -> None:
-        """Write down how the search stands: `entrants` are those that would survive now."""
+        """Write down how the search stands: `entrants` are the best captions so far."""
         values = [self.value(one) for one in entrants]
         self._rows.append(
             {

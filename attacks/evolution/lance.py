@@ -54,9 +54,10 @@ def lance(engine: Engine) -> Asking[Found]:
                 walkers[row] = entrant
         if contest.robust:
             yield from contest.show_again(walkers)
-        contest.row(walkers)
+        contest.row(contest.best(contest.finals))
         yield from contest.tell()
-    return contest.found(rewritten=rewritten, accepted=accepted)
+    mean = sum(map(contest.value, walkers)) / len(walkers) if walkers else None
+    return contest.found(rewritten=rewritten, accepted=accepted, walkers_mean=mean)
 
 
 def one_place(before: str, after: str) -> bool:

@@ -116,7 +116,7 @@ class _Algorithm:
             entrants = yield from self._entered(population, number, again)
             alive = [(genes, one) for genes, one in zip(population, entrants, strict=True) if one]
             elite = self._elite(alive)
-            contest.row([one for _, one in alive])
+            contest.row(contest.best(sizes[0] if sizes else contest.finals))
             yield from contest.tell()
             if contest.left <= sum(sizes):
                 break

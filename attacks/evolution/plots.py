@@ -259,7 +259,7 @@ def _ending(picture: Picture, number: int, of: int, rows: Mapping[str, Row], pla
     fresh, low, high = _fresh(rows)
     if fresh is None:
         return
-    x = _RIGHT - 32 + (number + 0.5) * 40 / of
+    x = _RIGHT - 38 + (number + 0.5) * 36 / of
     _, y = place(0, fresh)
     if low is not None and high is not None:
         picture.line(x, place(0, low)[1], x, place(0, high)[1], f"line stroke-{number}")
@@ -282,7 +282,7 @@ def _names(picture: Picture, drawn: Sequence[Curve], table: Parts) -> None:
     y += 6
     for text in (
         "lines: captions kept,",
-        "as they were selected",
+        "by what they are ranked by",
         "◆ on fresh pictures,",
         "95 % interval",
     ):

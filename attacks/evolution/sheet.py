@@ -124,7 +124,7 @@ def _place(final: Mapping[str, Any], position: int) -> tuple[bool, float, int]:
 def _summary(found: Mapping[str, Any]) -> str:
     finals = found["finals"]
     fresh = [float(one["capture_fresh"]) for one in finals if one.get("capture_fresh") is not None]
-    selected = [float(one["selected"]) for one in finals if one.get("selected") is not None]
+    selected = [value for one in finals if (value := _selected(one)) is not None]
     parts = [
         f"CAPTURE of {len(finals)} final captions on fresh pictures {_mean(fresh)}",
         f"as selected {_mean(selected)}",
@@ -135,6 +135,13 @@ def _summary(found: Mapping[str, Any]) -> str:
     unscored = {k: n for k, n in found.get("counted", {}).items() if k != "scored" and n}
     parts += [f"{n} {status}" for status, n in unscored.items()]
     return ", ".join(parts)
+
+
+def _selected(final: Mapping[str, Any]) -> float | None:
+    """The mean score of the pictures that selection saw."""
+    scores = final.get("scores") or [final.get("selected")]
+    known = [float(score) for score in scores if score is not None]
+    return sum(known) / len(known) if known else None
 
 
 def _mean(values: Sequence[float]) -> str:
@@ -176,7 +183,7 @@ class _Tile:
         y += _SIDE + 6
         fresh = self.final.get("capture_fresh")
         draw.text((x, y), _score(fresh), _INK, _font(15), stroke_width=0.3)
-        selected = f"selected {_score(self.final.get('selected'))}"
+        selected = f"selected {_score(_selected(self.final))}"
         draw.text((x + _SIDE, y + 1), selected, _MUTED, _font(_SMALL), anchor="ra")
         y += 24
         y = _written(draw, x, y, self.caption, _INK)

@@ -77,6 +77,13 @@ def test_one_search_by_hand() -> None:
     assert measures[part, "similarity"].value == pytest.approx((0.5 + 0.5 + 1) / 3)
 
 
+def test_what_selection_saw_is_a_plain_mean_of_its_scores() -> None:
+    robust = final("a duck", 0.4, 0.3) | {"scores": [0.1, None, 0.2]}
+    measures = table([record("evolution", [robust])])
+    assert measures["search=evolution", "capture_selected"].value == pytest.approx(0.15)
+    assert measures["search=evolution", "gap"].value == pytest.approx(0.15)
+
+
 def test_intervals_are_over_captions_if_there_is_one_repeat() -> None:
     fresh = table([record("evolution", EVOLUTION)])["search=evolution", "capture_fresh"]
     assert [fresh.ci_low, fresh.ci_high] == pytest.approx([0.1, 0.3])
