@@ -44,15 +44,18 @@ def write_sheet(
             clean[sample.id] = sample.image.load()
         if len(clean) == len(chosen):
             break
+    # Of a photograph nobody knows the true object.
+    known = any("true/center" in record.artifacts for record in chosen.values())
+    columns = [column for column in COLUMNS if known or column[0] != "true/center"]
     height = _SIDE + 2 * _LINE + _GAP
-    size = (len(COLUMNS) * (_SIDE + _GAP) + _GAP, _TOP + len(chosen) * height)
+    size = (len(columns) * (_SIDE + _GAP) + _GAP, _TOP + len(chosen) * height)
     sheet = Image.new("RGB", size, _PAPER)
     draw = ImageDraw.Draw(sheet)
     draw.text((_GAP, _GAP), title, _INK, _font(20))
-    for column, (_, heading) in enumerate(COLUMNS):
+    for column, (_, heading) in enumerate(columns):
         draw.text((_left(column), _TOP - 24), heading, _MUTED, _font(14))
     for row, record in enumerate(chosen.values()):
-        _row(sheet, draw, _TOP + row * height, record, clean.get(record.id), path.parent)
+        _row(sheet, draw, _TOP + row * height, columns, record, clean.get(record.id), path.parent)
     path.parent.mkdir(exist_ok=True)
     sheet.save(path)
     return True
@@ -72,12 +75,13 @@ def _row(
     sheet: Image.Image,
     draw: ImageDraw.ImageDraw,
     y: int,
+    columns: Sequence[tuple[str, str]],
     record: Record,
     clean: Pixels | None,
     folder: Path,
 ) -> None:
     answers = cast("Mapping[str, Mapping[str, Any]]", record.found.get("answers", {}))
-    for column, (name, _) in enumerate(COLUMNS):
+    for column, (name, _) in enumerate(columns):
         x = _left(column)
         picture = _picture(name, record, clean, folder)
         if picture is None:
