@@ -1,8 +1,9 @@
 """Sensitive concepts: what the captions that a search ends with name more often than those it began with.
 
 A concept is held by a caption or not, however often it is said there. Captions of the embedded world hold
-what the grammar reads in them: classes, colours, sizes, counts, relations, places and lights. Other
-captions hold the lemmas of their nouns, and pairs of nouns side by side ("Zen Master").
+what the grammar reads in them: classes, colours, sizes, counts, relations, places and lights, and "same
+colour" where two things share one, which chance never draws there. Other captions hold the lemmas of their
+nouns, and pairs of nouns side by side ("Zen Master").
 
 The paper counts words over the final captions of several runs. Here what was common from the start does
 not count: concepts are ranked by log-odds against the initial pool. With k of n final captions and K of N
@@ -44,6 +45,8 @@ _EMPTY = frozenset(
 )
 """Nouns that say nothing of what is to be seen."""
 
+SAME_COLOUR = "same colour"
+
 _NUMERALS = {number: word for word, number in words.COUNTS.items()}
 
 
@@ -84,6 +87,9 @@ def toybox_concepts(caption: str) -> frozenset[str] | None:
         for attribute in (thing.cls, thing.colour, thing.size, thing.material)
     ]
     named += [facts.relation, facts.place, facts.light, _NUMERALS.get(facts.count)]
+    colours = [thing.colour for thing in facts.things if thing.colour is not None]
+    if len(set(colours)) < len(colours):
+        named.append(SAME_COLOUR)
     return frozenset(one for one in named if one is not None)
 
 

@@ -57,6 +57,8 @@ def record(search: str, finals: Sequence[str], pool: Sequence[str], repeat: int 
          {"small", "red", "duck", "left of", "blue", "mug", "grass", "night"}),
         ("three shiny umbrellas in a room", {"three", "shiny", "umbrella", "room"}),
         ("In the fog, a bus", {"fog", "bus"}),
+        ("a red duck, a mug and a red bus", {"red", "duck", "mug", "bus", "same colour"}),
+        ("a duck and a mug", {"duck", "mug"}),
         ("a duck", {"duck"}),
     ],
 )  # fmt: skip
