@@ -19,7 +19,7 @@ OTHERS = 5
 """Finals that are shown of each other search."""
 
 _SIDE, _GAP, _LINE, _TEXT, _SMALL = 224, 22, 18, 14, 13
-_CAPTION_LINES, _ANSWER_LINES = 4, 6
+_CAPTION_LINES, _ANSWER_LINES = 8, 9
 _INK, _MUTED, _GOOD, _BAD, _PAPER, _LACKING = (
     "#1c2330", "#5b6474", "#0b7a4b", "#c02637", "#ffffff", "#eceff3",
 )  # fmt: skip
