@@ -10,6 +10,7 @@ from PIL import Image, ImageDraw, ImageFont
 from attacks.evolution.concepts import words_in
 from attacks.evolution.individuals import words_of
 from attacks.evolution.plots import in_order, title_of
+from benchmark.toybox.grammar import parse
 from benchmark.types import Record, Sample
 
 COLUMNS = 5
@@ -102,12 +103,15 @@ def chosen(records: Sequence[Record]) -> list[Search]:
 def missed_words(caption: str, answer: str) -> tuple[Words, Words]:
     """The words of both texts: marked are those of the caption that the answer lacks, and the reverse.
 
-    Words that only hold others together are never marked, nor do case and plural endings matter.
+    Words that only hold others together are never marked, nor do case and plural endings matter. Prose
+    says much that a caption leaves out, so answers are marked in the embedded world only. Nothing is
+    missed where there is no answer.
     """
     said, meant = _telling(answer), _telling(caption)
+    is_closed = parse(caption) is not None
     return (
-        [(word, bool(_telling(word) - said)) for word in caption.split()],
-        [(word, bool(_telling(word) - meant)) for word in answer.split()],
+        [(word, bool(answer and _telling(word) - said)) for word in caption.split()],
+        [(word, is_closed and bool(_telling(word) - meant)) for word in answer.split()],
     )
 
 

@@ -183,10 +183,19 @@ def test_long_answers_are_cut(run: Path) -> None:
 
 def test_words_that_were_missed_are_marked() -> None:
     caption, answer = missed_words(
-        "two small red ducks left of a mug in the fog", "A small duck right of a mug, on the grass."
+        "a small red duck left of a mug in the fog", "Two small ducks right of a mug, on the grass."
     )
-    assert [word for word, marked in caption if marked] == ["two", "red", "left", "fog"]
-    assert [word for word, marked in answer if marked] == ["right", "grass."]
+    assert [word for word, marked in caption if marked] == ["red", "left", "fog"]
+    assert [word for word, marked in answer if marked] == ["Two", "right", "grass."]
+    assert not any(marked for _, marked in missed_words("two red ducks", "")[0])
+
+
+def test_prose_is_not_marked_for_what_it_adds() -> None:
+    caption, answer = missed_words(
+        "A Zen master rakes a garden.", "An old man stands in a calm, green garden."
+    )
+    assert [word for word, marked in caption if marked] == ["Zen", "master", "rakes"]
+    assert not any(marked for _, marked in answer)
 
 
 def test_concepts_stand_beside_the_initial_captions(run: Path) -> None:
