@@ -33,7 +33,8 @@ Operators (`prompt_operators`, `grammar_operators`):
 - Replies are read leniently; what holds no caption is asked for again, warmer, three times in all.
 - In the embedded world there is no language model: facts are crossed and mutated. The four categories are its
   kinds of scene (single, pair, triple, counted); captions say everything but materials, which the miniature
-  was not taught to tell.
+  was not taught to tell. The initial captions, and so random search, are drawn as the world's scenes are:
+  never two things of one colour. Crossover and mutation know no such rule, and reach more than chance does.
 
 Evaluation (`evaluation`, `guards`, `tasks`):
 
