@@ -3,6 +3,7 @@
 import csv
 import gzip
 import json
+import os
 import re
 import shutil
 from collections.abc import Callable
@@ -108,6 +109,19 @@ def hidden_folder(draft: Draft) -> None:
 @hostile(r"'setup\.py' is no file of a submission")
 def code(draft: Draft) -> None:
     draft.write("setup.py", b"import os")
+
+
+@hostile(r"'table\.csv' is no regular file")
+def pipe_that_never_ends(draft: Draft) -> None:
+    (draft.path / "table.csv").unlink()
+    os.mkfifo(draft.path / "table.csv")
+
+
+@hostile(rf"more than {limits.FILES} files")
+def thousands_of_files(draft: Draft) -> None:
+    (draft.path / "artifacts").mkdir()
+    for number in range(limits.FILES):
+        (draft.path / "artifacts" / f"{number:064x}.png").touch()
 
 
 @hostile(r"'table\.csv' is executable")
