@@ -175,7 +175,7 @@ def boards(entries: Sequence[tuple[PurePosixPath, Submission]]) -> list[Board]:
             run.dataset_name,
             str(info["weights"])[:12],
             _rules(entry),
-            str(run.samples or "all"),
+            str(run.samples or len(records)),
         )
         section = found[key].sections.setdefault(place, Section(*place))
         section.standings.append(_standing(path, entry, found[key].columns))

@@ -53,7 +53,7 @@ def index(boards: Sequence[Board], entries: int) -> str:
         tag(
             "p",
             "Each page ranks models under one attack and one threat model, the most robust first."
-            " Every number is recomputed from the entry's records before it is shown.",
+            " Aggregates are recomputed from the entries' records before they are shown.",
         ),
         tag("ul", boxes, class_="boards"),
         tag(
