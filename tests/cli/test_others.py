@@ -136,7 +136,7 @@ def test_a_bare_encoder_is_one_of_sentence_transformers(
     Path("pairs.jsonl").write_text(json.dumps(graphs) + "\n")
     result = trident(*CAPTURE, "--matching", "exact,soft", "--encoder", "org/name")
     assert result.code == 2
-    assert "encoder sentence_transformers:org/name needs sentence_transformers: pip" in result.err
+    assert "encoder sentence_transformers needs sentence_transformers: pip" in result.err
     soft = trident(*CAPTURE, "--matching", "exact,soft", "--encoder", "miniature:clip-mini")
     assert soft.code == 0, soft.err
 
