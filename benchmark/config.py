@@ -1,10 +1,9 @@
 """What is run: presets, --set and flags become one RunConfig, whose digest names the experiment."""
 
-import difflib
 import hashlib
 import json
 import tomllib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
 from importlib.resources import files
 from pathlib import Path
@@ -12,6 +11,7 @@ from typing import Any, get_args
 
 from benchmark import registry
 from benchmark.errors import UserError
+from benchmark.overrides import apply, check, in_words
 from benchmark.settings import ATTACKS, COMMON, DATASET, TARGET, Setting, of_defaults
 from benchmark.types import JSON, Access
 
@@ -52,7 +52,7 @@ class RunConfig:
         known = {part.name for part in fields(cls)}
         if wrong := known.symmetric_difference(data):
             raise UserError(
-                f"the run's config has other keys than this version of trident ({_words(sorted(wrong))}):"
+                f"the run's config has other keys than this version of trident ({in_words(sorted(wrong))}):"
                 " finish it with the version that began it, which its run.json names"
             )
         return cls(**data)
@@ -101,7 +101,7 @@ def load_preset(preset: str) -> Table:
     elif preset in presets():
         text = (files("benchmark") / "presets" / f"{preset}.toml").read_text(encoding="utf-8")
     else:
-        known = _words(presets())
+        known = in_words(presets())
         raise UserError(f"unknown preset {preset!r}: give {known}, or the path of a .toml file")
     try:
         table = tomllib.loads(text)
@@ -150,10 +150,10 @@ def resolve(
         "dataset": (dataset_settings, _schema("datasets", dataset_spec, DATASET)),
     }
     for override in overrides:
-        _apply(override, schemas)
+        apply(override, schemas)
     for values, known in schemas.values():
         for key, value in values.items():
-            _check(key, value, known)
+            check(key, value, known)
     _resolve_entries(settings, schema, table)
 
     return RunConfig(
@@ -195,10 +195,10 @@ def redirect(config: RunConfig, target: str | None, overrides: Sequence[str] = (
         "target": (target_settings, _schema("targets", target_spec, TARGET)),
     }
     for override in overrides:
-        _apply(override, schemas)
+        apply(override, schemas)
     for values, known in schemas.values():
         for key, value in values.items():
-            _check(key, value, known)
+            check(key, value, known)
     _resolve_entries(settings, schema, table)
     return replace(
         config,
@@ -275,52 +275,6 @@ def _schema(kind: str, spec: str, known: dict[str, Setting]) -> dict[str, Settin
     return known if origin == registry.OWN else None
 
 
-def _apply(
-    override: str, schemas: Mapping[str, tuple[dict[str, JSON], dict[str, Setting] | None]]
-) -> None:
-    """Set one "key=value"."""
-    key, equals, text = override.partition("=")
-    key = key.strip()
-    if not equals or not key:
-        raise UserError(f"--set {override}: write key=value, such as --set candidates=8")
-    section, dot, inner = key.partition(".")
-    if not dot:
-        section, inner = "", key
-    if section not in schemas:
-        raise UserError(f"--set {override}: {key!r} must start with target. or dataset., or no dot")
-    values, known = schemas[section]
-    if known is not None and inner not in known:
-        raise UserError(f"--set {override}: {_unknown_key(inner, known)}")
-    value = parse_value(text)
-    if known is not None and isinstance(value, str) and known[inner].shape == "list of names":
-        value = [part.strip() for part in value.split(",") if part.strip()]
-    if known is not None and type(value) is int and known[inner].shape == "number":
-        value = float(value)  # 1 and 1.0 are one experiment and must have one digest.
-    values[inner] = value
-
-
-def parse_value(text: str) -> JSON:
-    """A TOML value; what is not TOML is a text ("paper" needs no quotes on the command line)."""
-    text = text.strip()
-    try:
-        parsed = tomllib.loads(f"value = {text}")
-    except tomllib.TOMLDecodeError:
-        return text
-    value = parsed.get("value")
-    plain = isinstance(value, bool | int | float | str | list) and set(parsed) == {"value"}
-    return value if plain else text
-
-
-def _check(key: str, value: JSON, known: dict[str, Setting] | None) -> None:
-    if known is None:
-        return
-    if key not in known:
-        raise UserError(_unknown_key(key, known))
-    if not known[key].accepts(value):
-        shown = json.dumps(value)
-        raise UserError(f"setting {key} = {shown}: expected {known[key].expected}")
-
-
 def _resolve_entries(
     settings: dict[str, JSON], schema: Mapping[str, Setting], table: Table
 ) -> None:
@@ -342,16 +296,4 @@ def _access(value: str) -> Access:
     for access in get_args(Access):
         if value == access:
             return access  # type: ignore[no-any-return]
-    raise UserError(f"unknown access {value!r}: give {_words(get_args(Access))}")
-
-
-def _unknown_key(key: str, known: Iterable[str]) -> str:
-    known = sorted(known)
-    close = difflib.get_close_matches(key, known, n=3)
-    hint = f"did you mean {_words(close)}?" if close else f"there are {_words(known, 'and')}"
-    return f"unknown setting {key!r}: {hint}"
-
-
-def _words(names: Iterable[str], last: str = "or") -> str:
-    *first, end = names
-    return f"{', '.join(first)} {last} {end}" if first else end
+    raise UserError(f"unknown access {value!r}: give {in_words(get_args(Access))}")

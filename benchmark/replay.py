@@ -4,7 +4,7 @@ Nothing is searched. The attack is built for its options, questions and fitness 
 that it works with is loaded; the target is asked and the criteria judge as in any run.
 """
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -18,12 +18,13 @@ from benchmark.assembly import Parts, Run, named
 from benchmark.cache import Cache, pixels_digest
 from benchmark.config import Execution, RunConfig, redirect
 from benchmark.events import OnEvent, SampleDone, Summary, Totals, Warned
-from benchmark.protocols import Attack, Dataset, Search
+from benchmark.protocols import Attack, Search
 from benchmark.runner import CACHE_FILE
 from benchmark.runner import run as run_parts
 from benchmark.scheduler import Scheduler
 from benchmark.serving import Target
 from benchmark.stored import Stored
+from benchmark.subset import Subset
 from benchmark.types import (
     JSON,
     Candidate,
@@ -156,7 +157,7 @@ def parts_of(stored: Stored, config: RunConfig, execution: Execution) -> Parts:
         {},
         criteria,
         metrics,
-        _Samples(dataset, samples),
+        Subset(dataset, samples),
         {"target": target.info, "data set": dataset.info, **context.infos},
         surrogate={
             "target": stored.config.target,
@@ -168,27 +169,6 @@ def parts_of(stored: Stored, config: RunConfig, execution: Execution) -> Parts:
             "start": stored.header.get("start"),
         },
     )
-
-
-class _Samples:
-    """The samples that have an adversarial example, as a data set."""
-
-    def __init__(self, dataset: Dataset, samples: Sequence[Sample]) -> None:
-        self.info = dataset.info
-        self._dataset = dataset
-        self._samples = samples
-        if (load_many := getattr(dataset, "load_many", None)) is not None:
-            self.load_many: Callable[[Sequence[Sample]], Sequence[Pixels | None]] = load_many
-
-    def __iter__(self) -> Iterator[Sample]:
-        return iter(self._samples)
-
-    def __len__(self) -> int:
-        return len(self._samples)
-
-    @property
-    def mean_words(self) -> float:
-        return self._dataset.mean_words
 
 
 class _Bare(Run):

@@ -4,8 +4,9 @@ import json
 import shlex
 from collections.abc import Mapping, Sequence
 
-from benchmark.config import RunConfig, parse_value, resolve
+from benchmark.config import RunConfig, resolve
 from benchmark.errors import UserError
+from benchmark.overrides import parse_value
 from benchmark.types import JSON
 
 _MODULE = ("python", "-m", "benchmark")

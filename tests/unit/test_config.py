@@ -10,12 +10,12 @@ from benchmark.config import (
     RunConfig,
     _dataset,
     load_preset,
-    parse_value,
     presets,
     redirect,
     resolve,
 )
 from benchmark.errors import UserError
+from benchmark.overrides import parse_value
 from benchmark.settings import ATTACKS, COMMON
 
 
