@@ -8,9 +8,14 @@ from benchmark import __version__, events
 from benchmark.config import Execution, RunConfig
 from benchmark.progress import Progress, State
 from benchmark.records import read_header
+from benchmark.settings import ATTACKS
+from benchmark.types import JSON
 
 SHOWN_ERRORS = 3
 _NOTHING = events.Underway(samples=0, queries=0, rounds=0)
+_MAY_BE_NONE = ("naturalness", "encoder", "llm", "other_llm", "gate")
+_WORK_WITH = (("judge", "criteria", "unimodal"), ("tagger", "metrics", "edit_diversity"))
+"""(setting, kind, name): what it names is loaded where a run has this criterion or metric."""
 
 
 def banner(config: RunConfig, out: Path) -> str:
@@ -21,12 +26,14 @@ def banner(config: RunConfig, out: Path) -> str:
         target += f" = {config.target}"
     target += "".join(f", {key} {value}" for key, value in config.target_settings.items())
     data = config.dataset_name
-    data += "".join(f", {key} {value}" for key, value in config.dataset_settings.items())
+    data += "".join(f", {key} {_said(value)}" for key, value in config.dataset_settings.items())
     samples = "all samples" if config.samples is None else f"at most {config.samples} samples"
     budget = "no query budget" if config.query_budget is None else f"{config.query_budget} queries"
-    helpers = [f"{key} {settings[key]}" for key in ("writer", "judge", "tagger") if key in settings]
-    own = ("candidates", "mode", "generation")
-    details = [f"{key} {settings[key]}" for key in own if key in settings]
+    helpers = [f"{key} {settings[key]}" for key in _helpers(config)]
+    own = (
+        "candidates", "mode", "generation", "generations", "population", "islands", "selection", "niches",
+    )  # fmt: skip
+    details = [f"{key} {_said(settings[key])}" for key in own if key in settings]
     lines = {
         "attack": ", ".join([config.attack, *details]),
         "target": target,
@@ -37,6 +44,26 @@ def banner(config: RunConfig, out: Path) -> str:
     }
     shown = [f"  {key:7} {value}" for key, value in lines.items() if value]
     return "\n".join([f"trident {__version__}", *shown])
+
+
+def _said(value: JSON) -> str:
+    """A setting's value in words."""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return " ".join(map(str, value)) if isinstance(value, list) else str(value)
+
+
+def _helpers(config: RunConfig) -> list[str]:
+    """The settings that name what this attack, its criteria and its metrics work with."""
+    settings = config.settings
+    schema = ATTACKS.get(config.attack, {})
+    keys = [key for key, setting in schema.items() if setting.entry]
+    keys += [key for key in _MAY_BE_NONE if key in schema and settings.get(key) != "none"]
+    for key, kind, name in _WORK_WITH:
+        used = settings.get(kind)
+        if isinstance(used, list) and name in used:
+            keys.append(key)
+    return [key for key in keys if key in settings]
 
 
 def identities(header: Mapping[str, Any]) -> str:

@@ -113,6 +113,18 @@ def test_the_banner_says_what_a_short_name_stands_for(trident: Trident) -> None:
     assert "8 queries" in text
 
 
+def test_the_banner_names_what_each_attack_works_with() -> None:
+    text = banner(resolve("advdreamer", "clip"), Path("runs/x"))
+    assert "attack  advdreamer, generations 15, population 20, selection two-stage" in text
+    assert "naturalness miniature:naturalness-mini" in text
+    assert "judge" not in text
+    text = banner(resolve("evolution", "lvlm"), Path("runs/x"))
+    assert "data    searches, searches evolution random_search lance nl_adv, repeats 1" in text
+    assert "models  painter toybox, capture capture:parser=toybox" in text
+    assert "niches no" in text
+    assert "llm" not in text.replace("evolution", "")
+
+
 def test_quiet_prints_the_table_only(trident: Trident, paint: ModuleType) -> None:
     result = trident(*PAINT, "-n", "3", "--out", "run", "--quiet")
     assert (result.code, result.err) == (0, "")
