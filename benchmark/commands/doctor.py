@@ -30,7 +30,7 @@ def _main(args: argparse.Namespace) -> int:
 
 COMMAND = Command(
     "doctor",
-    "Check Python, packages, device, weights, cache, disk, hub and spaCy, with remedies.",
+    "Check Python, packages, device, weights, cache, disk, hub, spaCy and NLTK, with remedies.",
     """\
   python -m benchmark doctor
   python -m benchmark doctor --cache /scratch/trident""",

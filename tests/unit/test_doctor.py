@@ -151,3 +151,27 @@ def test_the_spacy_model_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     finding = doctor.spacy_model()
     assert (finding.level, finding.detail) == ("note", "spacy is not installed")
     assert "pip install 'trident-vlm[paper]'" in finding.remedy
+
+
+def test_missing_nltk_data_are_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    import nltk.data
+
+    monkeypatch.setattr(nltk.data, "path", [str(tmp_path)])
+    finding = doctor.nltk_data()
+    assert finding.level == "note"
+    assert "lacks wordnet, punkt_tab, averaged_perceptron_tagger_eng" in finding.detail
+    assert finding.remedy.endswith(
+        "python -m nltk.downloader wordnet punkt_tab averaged_perceptron_tagger_eng"
+    )
+    for place in doctor.NLTK_DATA.values():
+        (tmp_path / place).mkdir(parents=True)
+    assert doctor.nltk_data().level == "ok"
+
+
+def test_nltk_that_is_not_installed_is_a_note(monkeypatch: pytest.MonkeyPatch) -> None:
+    def missing(name: str) -> str:
+        raise PackageNotFoundError(name)
+
+    monkeypatch.setattr(doctor, "version", missing)
+    assert doctor.nltk_data().detail == "nltk is not installed"
+    assert "trident-vlm[capture]" in doctor.nltk_data().remedy
