@@ -11,7 +11,7 @@ from typing import Any, get_args
 
 from benchmark import registry
 from benchmark.errors import UserError
-from benchmark.overrides import apply, check, in_words
+from benchmark.overrides import apply_all, in_words
 from benchmark.settings import ATTACKS, COMMON, DATASET, TARGET, Setting, of_defaults
 from benchmark.types import JSON, Access
 
@@ -149,11 +149,7 @@ def resolve(
         "target": (target_settings, _schema("targets", target_spec, TARGET)),
         "dataset": (dataset_settings, _schema("datasets", dataset_spec, DATASET)),
     }
-    for override in overrides:
-        apply(override, schemas)
-    for values, known in schemas.values():
-        for key, value in values.items():
-            check(key, value, known)
+    apply_all(overrides, schemas)
     _resolve_entries(settings, schema, table)
 
     return RunConfig(
@@ -194,11 +190,7 @@ def redirect(config: RunConfig, target: str | None, overrides: Sequence[str] = (
         "": (settings, schema),
         "target": (target_settings, _schema("targets", target_spec, TARGET)),
     }
-    for override in overrides:
-        apply(override, schemas)
-    for values, known in schemas.values():
-        for key, value in values.items():
-            check(key, value, known)
+    apply_all(overrides, schemas)
     _resolve_entries(settings, schema, table)
     return replace(
         config,

@@ -9,10 +9,24 @@ from benchmark.errors import UserError
 from benchmark.settings import Setting
 from benchmark.types import JSON
 
+Sections = Mapping[str, tuple[dict[str, JSON], dict[str, Setting] | None]]
+"""By name ("" for the attack's own): the settings, and what each may be; None knows them all."""
 
-def apply(
-    override: str, schemas: Mapping[str, tuple[dict[str, JSON], dict[str, Setting] | None]]
-) -> None:
+
+def apply_all(overrides: Iterable[str], sections: Sections) -> None:
+    """Set all `overrides`, then check every setting, those that no override named as well.
+
+    Raises:
+        UserError: As for `apply` and `check`.
+    """
+    for override in overrides:
+        apply(override, sections)
+    for values, known in sections.values():
+        for key, value in values.items():
+            check(key, value, known)
+
+
+def apply(override: str, sections: Sections) -> None:
     """Set one "key=value" in the section that its key names: "" (the attack), "target" or "dataset".
 
     Raises:
@@ -25,9 +39,9 @@ def apply(
     section, dot, inner = key.partition(".")
     if not dot:
         section, inner = "", key
-    if section not in schemas:
+    if section not in sections:
         raise UserError(f"--set {override}: {key!r} must start with target. or dataset., or no dot")
-    values, known = schemas[section]
+    values, known = sections[section]
     if known is not None and inner not in known:
         raise UserError(f"--set {override}: {_unknown_key(inner, known)}")
     value = parse_value(text)
