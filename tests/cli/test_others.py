@@ -177,5 +177,5 @@ def test_doctor_makes_every_check(trident: Trident, monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(doctor, "device", lambda: doctor.Finding("device", "ok", "torch"))
     names = [line.split()[1] for line in trident("doctor").out.splitlines() if "->" not in line]
     assert names == [
-        "python", "packages", "device", "weights", "cache", "disk", "hub", "spacy",
+        "python", "packages", "device", "weights", "cache", "disk", "hub", "spacy", "nltk",
     ]  # fmt: skip
