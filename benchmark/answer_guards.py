@@ -31,7 +31,7 @@ def answer_status(answer: str | None, refusal: str, least_words: int) -> AnswerS
         return "error" if refusal.startswith("error") else "refused"
     if answer is None or not answer.strip() or _REFUSAL.match(answer):
         return "refused"
-    if len(_words(answer)) < least_words:
+    if len(words_of(answer)) < least_words:
         return "short"
     return "repetitive" if repeats_itself(answer) else "scored"
 
@@ -42,7 +42,7 @@ def repeats_itself(text: str) -> bool:
     >>> repeats_itself("a red duck and a red duck and a red duck and a red duck and")
     True
     """
-    words = _words(text)
+    words = words_of(text)
     if len(words) >= _WORDY and len({*words}) < _LEAST_VARIETY * len(words):
         return True
     for length in range(1, _LONGEST_PHRASE + 1):
@@ -86,5 +86,6 @@ def reference_of(text: str | None, perturbation: Mapping[str, Any]) -> str | Non
     return None if reference is None else str(reference)
 
 
-def _words(text: str) -> list[str]:
+def words_of(text: str) -> list[str]:
+    """The words of a text, in lower case."""
     return [word.casefold() for word in _WORD.findall(text)]

@@ -45,7 +45,7 @@ def write_sheet(
     width = min(_COLUMNS, len(tiles)) * (_SIDE + _GAP) + _GAP
     sheet = Image.new("RGB", (width, 2 * _GAP + 14 + sum(heights)), color=_PAPER)
     draw = ImageDraw.Draw(sheet)
-    draw.text((_GAP, _GAP - 6), title, _INK, _font(20))
+    draw.text((_GAP, _GAP - 6), title, _INK, font(20))
     y = 2 * _GAP + 14
     for row, height in zip(rows, heights, strict=True):
         for i, tile in enumerate(row):
@@ -99,16 +99,16 @@ class _Tile:
         sheet.paste(self._picture, (x, y))
         y += self._picture.height + 8
         for label, score, lines, colour in self._captions:
-            draw.text((x, y), label, _MUTED, _font(13))
+            draw.text((x, y), label, _MUTED, font(13))
             if score is not None:
-                draw.text((x + _SIDE, y), f"{score:.4f}", colour, _font(14), anchor="ra")
+                draw.text((x + _SIDE, y), f"{score:.4f}", colour, font(14), anchor="ra")
             for line in lines:
                 y += _LINE
                 left = float(x)
                 for word, changed in line:
                     ink, stroke = (colour, 0.4) if changed else (_INK, 0)
-                    draw.text((left, y), word, ink, _font(15), stroke_width=stroke)
-                    left += _font(15).getlength(word + " ")
+                    draw.text((left, y), word, ink, font(15), stroke_width=stroke)
+                    left += font(15).getlength(word + " ")
             y += _LINE + 8
 
 
@@ -124,7 +124,7 @@ def _lines(words: list[tuple[str, bool]]) -> list[list[tuple[str, bool]]]:
     lines: list[list[tuple[str, bool]]] = [[]]
     left = 0.0
     for word, changed in words:
-        width = _font(15).getlength(word[:80] + " ")
+        width = font(15).getlength(word[:80] + " ")
         if lines[-1] and left + width > _SIDE:
             if len(lines) == _TEXT_LINES:
                 lines[-1].append(("...", False))
@@ -136,5 +136,6 @@ def _lines(words: list[tuple[str, bool]]) -> list[list[tuple[str, bool]]]:
     return lines
 
 
-def _font(size: int) -> ImageFont.FreeTypeFont | ImageFont.ImageFont:
+def font(size: int) -> ImageFont.FreeTypeFont | ImageFont.ImageFont:
+    """The one that sheets are written with, which Pillow brings along."""
     return ImageFont.load_default(size)

@@ -4,9 +4,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, cast
 
-from PIL import Image, ImageDraw, ImageFont
+from PIL import Image, ImageDraw
 
 from attacks.advdreamer.pose import Pose
+from benchmark.gallery import font
 from benchmark.types import Pixels, Record, Sample
 
 SHOWN = 12
@@ -51,9 +52,9 @@ def write_sheet(
     size = (len(columns) * (_SIDE + _GAP) + _GAP, _TOP + len(chosen) * height)
     sheet = Image.new("RGB", size, _PAPER)
     draw = ImageDraw.Draw(sheet)
-    draw.text((_GAP, _GAP), title, _INK, _font(20))
+    draw.text((_GAP, _GAP), title, _INK, font(20))
     for column, (_, heading) in enumerate(columns):
-        draw.text((_left(column), _TOP - 24), heading, _MUTED, _font(14))
+        draw.text((_left(column), _TOP - 24), heading, _MUTED, font(14))
     for row, record in enumerate(chosen.values()):
         _row(sheet, draw, _TOP + row * height, columns, record, clean.get(record.id), path.parent)
     path.parent.mkdir(exist_ok=True)
@@ -90,14 +91,14 @@ def _row(
             sheet.paste(_fitted(picture), (x, y))
         said = answers.get(name)
         if name == "clean":
-            draw.text((x, y + _SIDE + 3), record.text, _INK, _font(14))
+            draw.text((x, y + _SIDE + 3), record.text, _INK, font(14))
         elif said is not None:
             text = said["answer"] or ("fooled" if said["fooled"] else "right")
             colour = _BAD if said["fooled"] else _GOOD
-            draw.text((x, y + _SIDE + 3), str(text), colour, _font(14))
+            draw.text((x, y + _SIDE + 3), str(text), colour, font(14))
         if name == "center" and "center" in record.found:
             pose = Pose.from_json(cast("Mapping[str, Any]", record.found["center"]))
-            draw.text((x, y + _SIDE + 3 + _LINE), _words(pose), _MUTED, _font(11))
+            draw.text((x, y + _SIDE + 3 + _LINE), _words(pose), _MUTED, font(11))
 
 
 def _picture(name: str, record: Record, clean: Pixels | None, folder: Path) -> Image.Image | None:
@@ -129,7 +130,3 @@ def _words(pose: Pose) -> str:
 
 def _left(column: int) -> int:
     return _GAP + column * (_SIDE + _GAP)
-
-
-def _font(size: int) -> ImageFont.FreeTypeFont | ImageFont.ImageFont:
-    return ImageFont.load_default(size)

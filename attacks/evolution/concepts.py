@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
-from attacks.evolution.individuals import words_of
+from benchmark.answer_guards import words_of
 
 _FUNCTION_WORDS = frozenset(
     "a an the this that these those some any each every no and or but nor so as than then of in on at"

@@ -1,28 +1,14 @@
 """What the baselines share: captions in the running, all their scores, and evolution's way to rank them."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from statistics import fmean
 from typing import Any
 
 from attacks.evolution.engine import Engine, Found
 from attacks.evolution.evolution import schedule_of
-from attacks.evolution.individuals import Asking, Evaluation, Individual, normalised
+from attacks.evolution.individuals import Asking, Entrant, Evaluation, Individual, normalised
 from attacks.evolution.ranking import pool_mean, ranked, scores_of, shrunk
 from benchmark.types import JSON, SCORE_DIGITS
-
-
-@dataclass(slots=True)
-class Entrant:
-    """A caption with all its evaluations, of which at least one has a score."""
-
-    individual: Individual
-    evaluations: list[Evaluation] = field(default_factory=list)
-
-    @property
-    def text(self) -> str:
-        """The caption."""
-        return self.individual.text
 
 
 class Contest:

@@ -1,14 +1,20 @@
 """Semantic evolution (sec. 3.2): islands of captions, crossed and mutated, the least described survive."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from math import ceil
 from statistics import fmean
 from typing import Any
 
 from attacks.evolution.concepts import similarity
 from attacks.evolution.engine import Engine, Found
-from attacks.evolution.individuals import Asking, Evaluation, Individual, normalised, short
+from attacks.evolution.individuals import (
+    Asking,
+    Entrant,
+    Individual,
+    normalised,
+    short,
+)
 from attacks.evolution.niches import Niches
 from attacks.evolution.ranking import draw_parents, pool_mean, ranked, scores_of, shrunk
 from benchmark.errors import UserError
@@ -48,19 +54,7 @@ class Schedule:
         return pool + offspring + (self.islands * sum(self.kept) if selection == "robust" else 0)
 
 
-@dataclass(slots=True)
-class _Member:
-    """A caption on an island, with all its evaluations."""
-
-    individual: Individual
-    evaluations: list[Evaluation] = field(default_factory=list)
-
-    @property
-    def text(self) -> str:
-        return self.individual.text
-
-
-_Island = list[_Member]
+_Island = list[Entrant]
 
 
 def evolution(engine: Engine) -> Asking[Found]:
@@ -79,13 +73,13 @@ class _Evolution:
         self._ties = engine.rng if settings["tie_breaking"] == "random" else None
         self._prior = pool_mean(engine.scored)
         self._members = [
-            _Member(evaluation.individual, [evaluation])
+            Entrant(evaluation.individual, [evaluation])
             for evaluation in engine.scored
             if evaluation.capture is not None
         ]
         """Everything that was ever scored."""
         self._seen = {normalised(one.text) for one in engine.pool}
-        self._niches: Niches[_Member] = Niches(
+        self._niches: Niches[Entrant] = Niches(
             lambda member: member.text,
             [one.text for one in engine.pool],
             float(settings["niche_frequency"]),
@@ -137,7 +131,7 @@ class _Evolution:
         whole = len(evaluations) == len(offspring)
         for evaluation in evaluations:
             if evaluation.capture is not None:
-                member = _Member(evaluation.individual, [evaluation])
+                member = Entrant(evaluation.individual, [evaluation])
                 self._members.append(member)
                 self._lived[evaluation.individual.island].append(member)
         if self._robust:
@@ -187,7 +181,7 @@ class _Evolution:
 
     def _explored(
         self, islands: Sequence[_Island], wanted: Mapping[int, int]
-    ) -> Asking[list[tuple[int, str, list[_Member]]]]:
+    ) -> Asking[list[tuple[int, str, list[Entrant]]]]:
         m = self._schedule.parents
         groups = [(i, self._drawn(islands[i], m)) for i, n in wanted.items() for _ in range(n)]
         texts = yield from self._engine.operators.explore(
@@ -201,7 +195,7 @@ class _Evolution:
 
     def _mutated(
         self, islands: Sequence[_Island], wanted: Mapping[int, int]
-    ) -> Asking[list[tuple[int, str, list[_Member]]]]:
+    ) -> Asking[list[tuple[int, str, list[Entrant]]]]:
         """m parents are drawn at a time, each has one mutant; the surplus of the last is not wanted."""
         m = self._schedule.parents
         groups = [
@@ -217,7 +211,7 @@ class _Evolution:
             if text is not None
         ]
 
-    def _drawn(self, island: _Island, m: int) -> list[_Member]:
+    def _drawn(self, island: _Island, m: int) -> list[Entrant]:
         return [island[rank] for rank in draw_parents(len(island), m, self._engine.rng)]
 
     def _is_new(self, text: str) -> bool:
@@ -228,17 +222,17 @@ class _Evolution:
         self._seen.add(key)
         return True
 
-    def _value(self, member: _Member) -> float:
+    def _value(self, member: Entrant) -> float:
         """What a caption is ranked by: its first score, or the shrunk mean of all its scores."""
         scores = scores_of(member.evaluations)
         return shrunk(scores, self._prior) if self._robust else scores[0]
 
-    def _best(self, *islands: Sequence[_Member]) -> _Island:
+    def _best(self, *islands: Sequence[Entrant]) -> _Island:
         """All members in order of rank, the least described first."""
         members = [member for island in islands for member in island]
         return ranked(members, self._value, self._ties)
 
-    def _set_aside(self, survivors: Sequence[_Member], generation: int) -> Asking[bool]:
+    def _set_aside(self, survivors: Sequence[Entrant], generation: int) -> Asking[bool]:
         """If a concept was found, its holders leave, and what lived nowhere yet is dealt out."""
         first = [(one.text, scores_of(one.evaluations)[0]) for one in self._members]
         niche = self._niches.set_aside(survivors, generation, first)
@@ -257,7 +251,7 @@ class _Evolution:
         )
         return True
 
-    def _stop(self, survivors: Sequence[_Member], whole: bool) -> str:
+    def _stop(self, survivors: Sequence[Entrant], whole: bool) -> str:
         """Why to stop now, "" to go on."""
         settings, row = self._engine.settings, self._rows[-1]
         last = row["generation"] == len(self._schedule.kept)
@@ -272,7 +266,7 @@ class _Evolution:
             return "similar"
         return ""
 
-    def _report(self, generation: int, members: Sequence[_Member]) -> None:
+    def _report(self, generation: int, members: Sequence[Entrant]) -> None:
         values = [self._value(member) for member in members]
         texts = [member.text for member in members]
         alike = similarity(texts)

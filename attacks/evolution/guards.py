@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from attacks.evolution.individuals import words_of
+from benchmark.answer_guards import words_of
 from benchmark.types import Pixels
 
 _FLAT = 2.0

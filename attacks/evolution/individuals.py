@@ -1,13 +1,13 @@
 """Captions that a search has, and what became of each when the target saw a picture of it."""
 
 import hashlib
-import re
 from collections.abc import Generator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias, TypeVar, get_args
 
 import numpy as np
 
+from benchmark.answer_guards import words_of
 from benchmark.types import JSON, Reply, Request
 
 T = TypeVar("T")
@@ -28,8 +28,6 @@ malformed: the answer names no object. repetitive: it says the same over and ove
 error: the target failed.
 """
 STATUSES: tuple[Status, ...] = get_args(Status)
-
-_WORD = re.compile(r"\w+(?:['’]\w+)*")  # noqa: RUF001
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,11 +74,6 @@ def normalised(text: str) -> str:
     return " ".join(words_of(text))
 
 
-def words_of(text: str) -> list[str]:
-    """The words of a text, in lower case."""
-    return [word.casefold() for word in _WORD.findall(text)]
-
-
 def paint_seed(seed: int, text: str, replica: int) -> int:
     """The painter's seed, 32 bits: a function of the run's seed, the caption and the picture's number."""
     digest = hashlib.sha256(f"{seed}/{replica}/{normalised(text)}".encode()).digest()
@@ -101,3 +94,16 @@ def short(score: object) -> str:
 def plain(breakdown: Mapping[str, Any]) -> dict[str, JSON]:
     """The numbers of what a tool said of an answer, without the graphs."""
     return {key: value for key, value in breakdown.items() if isinstance(value, int | float | None)}
+
+
+@dataclass(slots=True)
+class Entrant:
+    """A caption with all its evaluations, of which at least one has a score."""
+
+    individual: Individual
+    evaluations: list[Evaluation] = field(default_factory=list)
+
+    @property
+    def text(self) -> str:
+        """The caption."""
+        return self.individual.text

@@ -16,11 +16,12 @@ In the embedded world the aspects are kinds of facts (see `GrammarOperators.rewr
 from collections.abc import Sequence
 from difflib import SequenceMatcher
 
-from attacks.evolution.contest import Contest, Entrant
+from attacks.evolution.contest import Contest
 from attacks.evolution.engine import Engine, Found
 from attacks.evolution.evolution import schedule_of
-from attacks.evolution.individuals import Asking, words_of
+from attacks.evolution.individuals import Asking, Entrant
 from attacks.evolution.operators import ASPECTS
+from benchmark.answer_guards import words_of
 
 _TRIES = 3
 _FRUITLESS = 3

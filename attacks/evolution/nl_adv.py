@@ -22,9 +22,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from attacks.evolution.contest import Contest, Entrant, rounds_of
+from attacks.evolution.contest import Contest, rounds_of
 from attacks.evolution.engine import Engine, Found
-from attacks.evolution.individuals import Asking, Individual, normalised
+from attacks.evolution.individuals import Asking, Entrant, Individual, normalised
 from benchmark.toybox import words
 from benchmark.toybox.facts import Facts, Thing
 from benchmark.toybox.grammar import generate

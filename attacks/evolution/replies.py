@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from attacks.evolution.individuals import words_of
+from benchmark.answer_guards import words_of
 
 _THOUGHTS = re.compile(r"<think>.*?(?:</think>|$)", re.DOTALL)
 _FENCE = re.compile(r"```[\w-]*\s*\n?(.*?)```", re.DOTALL)

@@ -5,11 +5,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
 
-from PIL import Image, ImageDraw, ImageFont
+from PIL import Image, ImageDraw
 
 from attacks.evolution.concepts import words_in
-from attacks.evolution.individuals import words_of
 from attacks.evolution.plots import in_order, title_of
+from benchmark.answer_guards import words_of
+from benchmark.gallery import font
 from benchmark.toybox.grammar import parse
 from benchmark.types import Record, Sample
 
@@ -68,13 +69,13 @@ def write_sheet(
     height = 64 + sum(62 + sum(row.height for row in rows) for _, rows in blocks)
     sheet = Image.new("RGB", (width, height), _PAPER)
     draw = ImageDraw.Draw(sheet)
-    draw.text((_GAP, 16), title, _INK, _font(20))
+    draw.text((_GAP, 16), title, _INK, font(20))
     y = 60
     for search, rows in blocks:
         draw.text(
-            (_GAP, y), title_of(str(search.found["search"])), _INK, _font(18), stroke_width=0.3
+            (_GAP, y), title_of(str(search.found["search"])), _INK, font(18), stroke_width=0.3
         )
-        draw.text((_GAP, y + 26), _summary(search.found), _MUTED, _font(_TEXT))
+        draw.text((_GAP, y + 26), _summary(search.found), _MUTED, font(_TEXT))
         y += 56
         for row in rows:
             for column, tile in enumerate(row.tiles):
@@ -186,12 +187,12 @@ class _Tile:
             sheet.paste(self.picture, (x, y))
         y += _SIDE + 6
         fresh = self.final.get("capture_fresh")
-        draw.text((x, y), _score(fresh), _INK, _font(15), stroke_width=0.3)
+        draw.text((x, y), _score(fresh), _INK, font(15), stroke_width=0.3)
         selected = f"selected {_score(_selected(self.final))}"
-        draw.text((x + _SIDE, y + 1), selected, _MUTED, _font(_SMALL), anchor="ra")
+        draw.text((x + _SIDE, y + 1), selected, _MUTED, font(_SMALL), anchor="ra")
         y += 24
         y = _written(draw, x, y, self.caption, _INK)
-        draw.text((x, y + 2), "the target said", _MUTED, _font(_SMALL))
+        draw.text((x, y + 2), "the target said", _MUTED, font(_SMALL))
         _written(draw, x, y + _LINE, self.answer, _MUTED)
 
 
@@ -229,8 +230,8 @@ def _written(draw: ImageDraw.ImageDraw, x: float, y: int, lines: Sequence[Words]
         left = float(x)
         for word, marked in line:
             stroke = 0.3 if marked else 0.0
-            draw.text((left, y), word, _BAD if marked else ink, _font(_TEXT), stroke_width=stroke)
-            left += _font(_TEXT).getlength(word + " ")
+            draw.text((left, y), word, _BAD if marked else ink, font(_TEXT), stroke_width=stroke)
+            left += font(_TEXT).getlength(word + " ")
         y += _LINE
     return y
 
@@ -240,8 +241,8 @@ def _wrapped(words: Words, most: int) -> list[Words]:
     lines: list[Words] = [[]]
     left = 0.0
     for word, marked in words:
-        shown = word if _font(_TEXT).getlength(word) <= _SIDE else f"{word[:24]}…"
-        width = _font(_TEXT).getlength(shown + " ")
+        shown = word if font(_TEXT).getlength(word) <= _SIDE else f"{word[:24]}…"
+        width = font(_TEXT).getlength(shown + " ")
         if lines[-1] and left + width > _SIDE:
             if len(lines) == most:
                 lines[-1].append(("…", False))
@@ -251,7 +252,3 @@ def _wrapped(words: Words, most: int) -> list[Words]:
         lines[-1].append((shown, marked))
         left += width
     return lines
-
-
-def _font(size: int) -> ImageFont.FreeTypeFont | ImageFont.ImageFont:
-    return ImageFont.load_default(size)

@@ -6,33 +6,12 @@ from hypothesis import strategies as st
 
 from benchmark.toybox import words
 from benchmark.toybox.captions import brief_facts, full_facts, natural_facts
-from benchmark.toybox.facts import Facts, Thing
+from benchmark.toybox.facts import Facts
 from benchmark.toybox.grammar import VOCABULARY, generate, paraphrases, parse, tokens
 from benchmark.toybox.operations import OPERATIONS, edit, operation_of
 from benchmark.toybox.sampling import sample_scene, scenes
 from benchmark.toybox.truth import contradicts, entails, true_of
-
-things = st.builds(
-    Thing,
-    st.sampled_from(words.CLASSES),
-    st.sampled_from((None, *words.COLOURS)),
-    st.sampled_from((None, *words.SIZES)),
-    st.sampled_from((None, *words.MATERIALS)),
-)
-
-
-@st.composite
-def all_facts(draw: st.DrawFn) -> Facts:
-    """Any facts that the data type allows, those that no scene can show included."""
-    named = tuple(draw(st.lists(things, min_size=1, max_size=3)))
-    return Facts(
-        named,
-        draw(st.sampled_from((1, 2, 3))) if len(named) == 1 else 1,
-        draw(st.sampled_from((None, *words.RELATIONS))) if len(named) == 2 else None,
-        draw(st.sampled_from((None, *words.PLACES))),
-        draw(st.sampled_from((None, *words.LIGHTS))),
-    )
-
+from tests.toybox_facts import all_facts
 
 seeds = st.integers(0, 2**32 - 1)
 word_salad = st.lists(st.sampled_from((*VOCABULARY, ".", "  ", "crimson")), max_size=20).map(

@@ -14,7 +14,7 @@ from benchmark import registry
 from benchmark.errors import UserError
 from benchmark.protocols import Painter
 from benchmark.toybox import words
-from benchmark.toybox.facts import Facts, Thing
+from benchmark.toybox.facts import Facts
 from benchmark.toybox.grammar import parse
 from benchmark.toybox.painter import ToyboxPainter
 from benchmark.toybox.painting import scene_of
@@ -22,27 +22,7 @@ from benchmark.toybox.render import render
 from benchmark.toybox.sampling import SCALES
 from benchmark.toybox.scene import Scene
 from benchmark.toybox.truth import contradicts, true_of
-
-things = st.builds(
-    Thing,
-    st.sampled_from(words.CLASSES),
-    st.sampled_from((None, *words.COLOURS)),
-    st.sampled_from((None, *words.SIZES)),
-    st.sampled_from((None, *words.MATERIALS)),
-)
-
-
-@st.composite
-def all_facts(draw: st.DrawFn) -> Facts:
-    """Any facts that the data type allows, those that no scene can show included."""
-    named = tuple(draw(st.lists(things, min_size=1, max_size=3)))
-    return Facts(
-        named,
-        draw(st.sampled_from((1, 2, 3))) if len(named) == 1 else 1,
-        draw(st.sampled_from((None, *words.RELATIONS))) if len(named) == 2 else None,
-        draw(st.sampled_from((None, *words.PLACES))),
-        draw(st.sampled_from((None, *words.LIGHTS))),
-    )
+from tests.toybox_facts import all_facts
 
 
 def facts_of(caption: str) -> Facts:

@@ -3,7 +3,8 @@ from typing import Any
 import pytest
 
 from attacks.evolution import individuals
-from attacks.evolution.individuals import normalised, paint_seed, plain, random_of, words_of
+from attacks.evolution.individuals import normalised, paint_seed, plain, random_of
+from benchmark.answer_guards import words_of
 
 
 @pytest.mark.parametrize(
