@@ -34,21 +34,24 @@ def curve(run: RunView, other: RunView | None) -> Markup | None:
         Axis("queries per sample", 0, last, charts.ticks(0, last)),
         Axis("", 0, top, charts.ticks(0, top, 6), lambda v: f"{100 * v:.0f} %"),
     )
+    said = "Share of decided samples fooled within so many queries; band: 95 % interval."
+    return _rates("Against queries", drawing, series, said, "queries", "ASR against queries")
+
+
+def _rates(
+    heading: str, drawing: Markup, series: Sequence[Series], said: str, unit: str, caption: str
+) -> Markup:
+    """A drawing of rates with its legend, what is `said` of it, and its numbers as a table."""
     body = [
         [f"{p.x:.0f}", one.name, percent(p.y), bounds(_of(p))] for one in series for p in one.points
     ]
     return el(
         "figure",
-        el("h3", "Against queries"),
+        el("h3", heading),
         drawing,
         legend(series) if len(series) > 1 else None,
-        el(
-            "figcaption",
-            "Share of decided samples fooled within so many queries; band: 95 % interval.",
-        ),
-        numbers_of(
-            ["queries", "run", "fooled", "95 % interval"], body, "ASR against queries", words=2
-        ),
+        el("figcaption", said),
+        numbers_of([unit, "run", "fooled", "95 % interval"], body, caption, words=2),
         class_="plot",
     )
 
@@ -85,23 +88,10 @@ def by_generation(run: RunView, other: RunView | None) -> Markup | None:
         Axis("generation", 1, last, charts.ticks(1, last)),
         Axis("", 0, 1, charts.ticks(0, 1), lambda v: f"{100 * v:.0f} %"),
     )
-    body = [
-        [f"{p.x:.0f}", one.name, percent(p.y), bounds(_of(p))] for one in series for p in one.points
-    ]
-    return el(
-        "figure",
-        el("h3", "By generation"),
-        drawing,
-        legend(series) if len(series) > 1 else None,
-        el(
-            "figcaption",
-            "Share of each generation's candidates that fooled, mean over samples; band: 95 % interval.",
-        ),
-        numbers_of(
-            ["generation", "run", "fooled", "95 % interval"], body, "Fooled by generation", words=2
-        ),
-        class_="plot",
+    said = (
+        "Share of each generation's candidates that fooled, mean over samples; band: 95 % interval."
     )
+    return _rates("By generation", drawing, series, said, "generation", "Fooled by generation")
 
 
 def moved(run: RunView) -> Markup | None:
